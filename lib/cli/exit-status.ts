@@ -4,7 +4,7 @@ import { type ErrorCode, errorCode } from '../common/errors.js';
 /** The exit statuses of the command line (D40). */
 export const EXIT = {
   done: 0,
-  /** The definition is invalid, or a model wrote no valid one. */
+  /** The definition is invalid, a model wrote no valid one, or a store is damaged. */
   invalid: 1,
   /** A bad flag, bad JSON, a missing file or parameter. */
   usage: 2,

@@ -8,11 +8,13 @@ import type { DefinitionGraph } from '../plans/graph.js';
 import type { PlanReport } from '../plans/report.js';
 import type { InspectionList } from '../runs/inspection/entry.js';
 import type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';
+import type { StatisticsPage } from '../runs/store/statistics/statistics-request.js';
 import type { RunPage } from '../runs/views/run-listing.js';
 import type { AcceptedRerun, RerunReport } from '../runs/rerun/rerun-report.js';
 import type { ArtifactPage } from '../runs/tasks/run-files.js';
 import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/task-record.js';
 import type { BlackboardView, EditableDefinition } from '../runs/views/submission-view.js';
+import type { RemovedRuns } from '../runs/remove-page.js';
 import { parseJsonBody } from './errors.js';
 import { EventFeed, type EventOptions, MAX_FAILURES, type StreamedEvent } from './event-feed.js';
 import { requestCompilation } from './event-stream.js';
@@ -43,9 +45,11 @@ import type {
   EventListQuery,
   PlanRunRequest,
   RecordOptions,
+  RemoveQuery,
   RequestOptions,
   RerunOptions,
   RunRequest,
+  StatsQuery,
   SubmitOptions,
   TaskListQuery,
   TaskRequestOptions,
@@ -224,6 +228,11 @@ export class WavetrainClient {
     }
   }
 
+  /** Counts the runs of each pipeline that have finished, with their durations and costs: one page, by hour, day or in all. */
+  stats({ signal, ...query }: StatsQuery = {}): Promise<StatisticsPage> {
+    return this.#get(`/pipelines/stats${formatQuery(query)}`, { signal });
+  }
+
   /** Returns the waves and dependencies of a run; of a plan, of its sub-pipelines and the tasks of each. */
   async runGraph(runId: string, options: RequestOptions = {}): Promise<DefinitionGraph> {
     return this.#get(`${runPath(runId)}/graph`, options);
@@ -345,6 +354,22 @@ export class WavetrainClient {
   /** Deletes a settled run. */
   async remove(runId: string, options: RequestOptions = {}): Promise<void> {
     await this.#transport.send({ method: 'DELETE', path: runPath(runId), ...options });
+  }
+
+  /**
+   * Deletes settled runs, and yields after each request how many were deleted by it: a request looks at 500 runs at most. Stop
+   * to ask for more to end it.
+   */
+  async *removeAll({ signal, ...query }: RemoveQuery): AsyncGenerator<number, void, undefined> {
+    for (let cursor: string | undefined; ; ) {
+      const path = `/pipelines/runs${formatQuery({ ...query, cursor })}`;
+      // Repeated after a response that was lost, it deletes no others.
+      const request = { method: 'DELETE', path, signal, isRepeatable: true } as const;
+      const { deleted, next_cursor: next } = await this.#transport.json<RemovedRuns>(request);
+      yield deleted;
+      if (next === null) return;
+      cursor = next;
+    }
   }
 
   /** Returns the persisted XState snapshot of a run and its actors. */

@@ -96,8 +96,15 @@ function pathPart(name: string, code: ErrorCode, problem: string): string {
   return encodeURIComponent(name);
 }
 
-export function formatQuery(fields: Readonly<Record<string, string | number | boolean | undefined>>): string {
+type QueryValue = string | number | boolean | readonly string[] | undefined;
+
+/** A list is a parameter that is repeated. */
+export function formatQuery(fields: Readonly<Record<string, QueryValue>>): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) query.set(name, String(value));
+  for (const [name, value] of Object.entries(fields)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one !== undefined) query.append(name, String(one));
+    }
+  }
   return query.size === 0 ? '' : `?${query.toString()}`;
 }

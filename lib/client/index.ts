@@ -25,6 +25,8 @@ export type {
 } from '../runs/inspection/entry.js';
 export type { RunQueue } from '../runs/admission.js';
 export type { RunCounts, RunPage } from '../runs/views/run-listing.js';
+export type { PipelineStatistics, StatisticsPeriod } from '../runs/store/statistics/statistics-query.js';
+export type { StatisticsPage } from '../runs/store/statistics/statistics-request.js';
 export type { RunStatusFilter } from '../runs/views/run-query.js';
 export type { BlackboardView, EditableDefinition } from '../runs/views/submission-view.js';
 export type { AcceptedRun, RunRecord, RunSummary } from '../runs/record.js';

@@ -2,6 +2,8 @@ import type { RunTrigger } from '../common/wire/started-by.js';
 import type { CompileProgress } from '../compile/result.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
 import type { RunRecord } from '../runs/record.js';
+import type { EndStatus } from '../runs/store/run-archive.js';
+import type { StatisticsPeriod } from '../runs/store/statistics/statistics-query.js';
 import type { RunStatusFilter } from '../runs/views/run-query.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
@@ -99,7 +101,14 @@ export interface ListQuery extends RequestOptions {
   readonly trigger?: RunTrigger | undefined;
   /** Only runs that were started so: a kind such as `schedule`, or a kind and a name, as in `key:ci`. */
   readonly started_by?: string | undefined;
-  /** Only runs with this text in their id, the id of their pipeline, their goal or their error, in any case. */
+  /** Only runs with all these labels, as in `team:billing`. */
+  readonly label?: readonly string[] | undefined;
+  /** Only runs whose id begins or ends with these characters, at least four. */
+  readonly id?: string | undefined;
+  /**
+   * Only runs with this text in the id of their pipeline, their goal, their error or a label, in any case, or at the beginning or
+   * end of their id, from six characters on.
+   */
   readonly text?: string | undefined;
   /** Only runs that were submitted at this time or later, as in `2026-01-31T08:00:00Z`. */
   readonly created_after?: string | undefined;
@@ -108,6 +117,31 @@ export interface ListQuery extends RequestOptions {
   /** Also returns `counts`, the runs by status on all pages together, and `queue`, what queued ones wait for. */
   readonly counts?: boolean | undefined;
   /** Page size, 1 to 500. */
+  readonly limit?: number | undefined;
+  /** The `next_cursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+/** Selects the settled runs to delete: by one filter at least. */
+export interface RemoveQuery extends RequestOptions {
+  /** Only runs that settled earlier, as in `2026-01-31T08:00:00Z`. */
+  readonly finished_before?: string | undefined;
+  readonly pipeline_id?: string | undefined;
+  readonly status?: EndStatus | undefined;
+  readonly tenant_id?: string | undefined;
+}
+
+/** Selects and pages the statistics of pipelines. */
+export interface StatsQuery extends RequestOptions {
+  /** The beginning of the time that is counted, as in `2026-01-31T08:00:00Z`. Default: 7 days, by hour 24 hours, before `to`. */
+  readonly from?: string | undefined;
+  /** Its end. Default: now. */
+  readonly to?: string | undefined;
+  /** The time of a row. Default `day`. */
+  readonly by?: StatisticsPeriod | undefined;
+  readonly pipeline_id?: string | undefined;
+  readonly tenant_id?: string | undefined;
+  /** Page size, 1 to 5,000. */
   readonly limit?: number | undefined;
   /** The `next_cursor` of the previous page. */
   readonly cursor?: string | undefined;
@@ -150,7 +184,7 @@ export interface CancelOptions extends RequestOptions {
 /** Runs a settled run again, with changes if there are any (D60). */
 export interface RerunOptions
   extends SubmitOptions,
-    Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options'>,
+    Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options' | 'labels'>,
     Pick<PlanInputs, 'plan_concurrency'> {
   /**
    * `failed`, or the id of a task, or of a sub-pipeline of a plan. By default everything runs again (D35), or with

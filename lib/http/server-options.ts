@@ -5,8 +5,10 @@ import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { ModelAccess } from '../models/models.js';
-import type { RestoredRuns, RunRegistry } from '../runs/registry.js';
+import type { RunRegistry } from '../runs/registry.js';
+import type { RestoredRuns } from '../runs/store/restoration.js';
 import type { RunEventListener } from '../runs/run-entry.js';
+import type { ServerBackups } from '../runs/store/maintenance/server-backups.js';
 import type { RunStore } from '../runs/store/run-store.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
@@ -48,6 +50,8 @@ export interface ServerOptions {
   readonly observer?: RunObserver | undefined;
   /** Keeps runs for the next process (D68). Default: none, runs end with the server. */
   readonly store?: RunStore | undefined;
+  /** Writes copies of the store on request (D74). Default: requests for that are refused. */
+  readonly backups?: ServerBackups | undefined;
   /** Keeps how far the schedules of the folder of pipelines have come (D70). Default: that ends with the server. */
   readonly scheduleFile?: string | undefined;
   /**

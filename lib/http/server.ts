@@ -7,21 +7,25 @@ import { InFlightRequests } from './routing/in-flight-requests.js';
 import { PipelineLibrary } from '../library/library.js';
 import { Scheduler } from '../library/schedules/scheduler.js';
 import { Webhooks } from '../library/webhooks/webhooks.js';
-import { type RestoredRuns, RunRegistry } from '../runs/registry.js';
+import { RunRegistry } from '../runs/registry.js';
+import type { RestoredRuns } from '../runs/store/restoration.js';
+import type { RegistryOptions } from '../runs/registry-options.js';
 import type { RunStore } from '../runs/store/run-store.js';
 import { DefinitionChecker } from '../submission/definition-checker.js';
 import { Submitter } from '../submission/submitter.js';
+import type { ServerConfig } from '../common/config/server-config.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { createApp } from './routing/app.js';
 import { assertAuthenticatedBinding, createAuthenticator, TENANT_ID_PATTERN } from './auth/authenticate.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './security/listener.js';
 import { logFailedRun } from './logging/log.js';
+import { PrunedRunReport } from './logging/pruned-run-report.js';
 import type { RunningServer, ServerOptions } from './server-options.js';
 import { countLibrary, type HttpServices, type LibraryServices } from './services.js';
 import { ServerReadiness } from './routing/server-readiness.js';
 import { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
-import { BrowserGuard } from './security/browser-guard.js';
+import { BrowserGuard, isLoopback } from './security/browser-guard.js';
 
 /** Limit on the idempotency keys of runs that are no longer kept; a key takes about 500 bytes. */
 const MAX_IDEMPOTENCY_KEYS = 100_000;
@@ -45,6 +49,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const metrics = new Metrics();
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
   const memory = new MemoryPool(shareOf(config.memoryBytes));
+  const prunedRuns = new PrunedRunReport(log, metrics, clock);
   const registry = new RunRegistry({
     clock,
     files: options.files,
@@ -57,7 +62,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     store,
     checkedBy: `${version} ${catalog.fingerprint()}`,
     admission: config,
-    retention: { maxRuns: config.runKeep, ttlMs: config.runTtlMs },
+    ...keepRuns(config, store),
+    onPruned: (runs) => prunedRuns.add(runs),
     pauseTimeoutMs: config.pauseMs,
     idempotency: { ttlMs: config.idempotencyTtlMs, keys: shareOf(MAX_IDEMPOTENCY_KEYS) },
     eventBuffer: config.eventBuffer,
@@ -93,7 +99,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     models,
     clock,
     log,
-    authenticate: createAuthenticator(keys),
+    authenticate: createAuthenticator(keys, isLoopback(config.host.toLowerCase())),
     guard: new BrowserGuard(config),
     metrics,
     memory,
@@ -101,6 +107,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     shareOf,
     bodyLimitBytes: config.bodyLimitBytes,
     library: folder,
+    backups: options.backups,
     checkResponses: options.checkResponses ?? false,
     work,
     readiness,
@@ -151,8 +158,23 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         sockets.close();
         await listener.close();
       });
+      prunedRuns.close();
       await isScheduleKept;
     },
+  };
+}
+
+const UNLIMITED = Number.POSITIVE_INFINITY;
+
+/** Which settled runs are kept, and where (D26, D74). */
+function keepRuns(
+  { runTtlMs: ttlMs, runKeep: maxRuns, storeBytes: maxBytes, cacheBytes }: ServerConfig,
+  store: RunStore | undefined,
+): Pick<RegistryOptions, 'retention' | 'archiveLimits'> {
+  if (store?.archive === undefined) return { retention: { maxRuns, ttlMs } };
+  return {
+    retention: { maxRuns: UNLIMITED, ttlMs: UNLIMITED, maxBytes: cacheBytes },
+    archiveLimits: { ttlMs, maxRuns, maxBytes },
   };
 }
 

@@ -5,6 +5,7 @@ import type { PipelineLibrary } from '../library/library.js';
 import type { Scheduler } from '../library/schedules/scheduler.js';
 import type { Webhooks } from '../library/webhooks/webhooks.js';
 import type { RunRegistry } from '../runs/registry.js';
+import type { ServerBackups } from '../runs/store/maintenance/server-backups.js';
 import type { RunQueries } from '../runs/views/run-queries.js';
 import type { DefinitionChecker } from '../submission/definition-checker.js';
 import type { Submitter } from '../submission/submitter.js';
@@ -50,4 +51,6 @@ export interface HttpServices
   readonly readiness: ServerReadiness;
   /** The pipelines and plans of the folder of the server; undefined when it has none (D69). */
   readonly library?: LibraryServices | undefined;
+  /** Undefined when the server has no store. */
+  readonly backups?: ServerBackups | undefined;
 }

@@ -51,7 +51,7 @@ type DeclaredStart = Partial<Record<keyof StartFields, unknown>>;
 
 /** Ids that would be a path of another meaning: `GET /pipelines/runs`. */
 export const RESERVED_IDS: ReadonlySet<string> = new Set(
-  'runs tools run run_async validate graph compile schedules pipelines plans'.split(' '),
+  'runs stats tools run run_async validate graph compile schedules pipelines plans'.split(' '),
 );
 
 export interface FileReading {

@@ -9,6 +9,7 @@ import {
   formatNumber,
 } from '../common/text.js';
 import type { LiveEvent } from '../execution/events/event.js';
+import { listLabels } from '../common/wire/labels.js';
 import { formatStartedBy } from '../common/wire/started-by.js';
 import type { TaskRecord } from '../runs/tasks/task-record.js';
 import { describeCallState, nameCall, toneOfCall, writeCall } from './calls.js';
@@ -88,6 +89,8 @@ function writeHeader({ run }: ReportData): string {
   const took = begun === null || ended === null ? null : Date.parse(ended) - Date.parse(begun);
   const waited = begun === null ? null : Date.parse(begun) - Date.parse(created);
   const { waves, waves_executed: executed, tasks, tasks_settled: settled, invocations } = progress;
+  // An older server sends none.
+  const labels = listLabels(run.labels ?? {});
   const facts: readonly (readonly [string, string | null])[] = [
     ['Run', `<code>${escapeMarkup(run.run_id)}</code>`],
     ['Tenant', escapeMarkup(run.tenant_id)],
@@ -102,6 +105,7 @@ function writeHeader({ run }: ReportData): string {
     ['Cost', run.cost === undefined ? null : formatCost(run.cost)],
     ['Rerun of', run.rerun_of === null ? null : `<code>${escapeMarkup(run.rerun_of)}</code>`],
     ['Started by', escapeMarkup(formatStartedBy(run.started_by))],
+    ['Labels', labels.length === 0 ? null : escapeMarkup(labels.join(', '))],
   ];
   const status = run.paused ? 'paused' : run.status;
   return [

@@ -61,5 +61,6 @@ export function toRunSummary(run: BaseRun): RunSummary {
     rerun_of: run.rerunOf,
     trigger: run.trigger,
     started_by: run.startedBy,
+    labels: run.labels,
   };
 }

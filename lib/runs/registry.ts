@@ -13,10 +13,11 @@ import {
 } from './idempotency.js';
 import { MissingRunFiles } from './rerun/missing-run-files.js';
 import { ArchivedRuns } from './store/archived-runs.js';
-import { Restoration } from './store/restoration.js';
+import { Restoration, type RestoredRuns } from './store/restoration.js';
 import type { RunArchive } from './store/run-archive.js';
 import { type CreatedRun, type RequestedRun, type ReviveDefinition, RunFactory } from './run-factory.js';
 import { type RunRecord, toRunRecord } from './record.js';
+import { type RemovedRuns, removePage } from './remove-page.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
@@ -25,13 +26,7 @@ import type { RunStore } from './store/run-store.js';
 import { StoreGuard } from './store/store-guard.js';
 import { assertNotLeft, leftToNextProcess, RunIndex } from './views/run-index.js';
 import { RunQueries } from './views/run-queries.js';
-
-/** How many runs of a store can be found again, how many of them go on, and how many more wait until there is memory. */
-export interface RestoredRuns {
-  readonly kept: number;
-  readonly goingOn: number;
-  readonly waiting: number;
-}
+import type { RunQuery } from './views/run-query.js';
 
 /** The commands on runs. With its queries, it is the only entry point to runs for the command line and the HTTP API (law L2). */
 export class RunRegistry {
@@ -207,6 +202,16 @@ export class RunRegistry {
     this.forget(runId);
   }
 
+  /** Deletes the settled runs of one page of a list. Rejects as `listInTurns`. @param tenantId of the caller */
+  removePage(query: RunQuery, finishedBeforeMs: number, tenantId: string): Promise<RemovedRuns> {
+    return removePage(query, finishedBeforeMs, tenantId, {
+      queries: this.queries,
+      runs: this.#runs,
+      archived: this.#archived,
+      forget: (runId) => this.forget(runId),
+    });
+  }
+
   /** Deletes a run whose result was delivered, unless the result names files, which would go with it (D26). */
   forgetDelivered(runId: string): void {
     if (!this.#executor.hasArtifacts(runId)) this.forget(runId);
@@ -350,8 +355,7 @@ export class RunRegistry {
 
   #enter({ run, number }: CreatedRun, isArchived = false): RunEntry {
     const entry = new RunEntry(run, number, this.#options.eventBuffer ?? 0);
-    if (isArchived) this.#runs.addToCache(entry);
-    else this.#runs.add(entry);
+    if (!isArchived) this.#runs.add(entry);
     void run.settled.then(() => this.#onSettled(entry));
     entry.limitPauses(this.#clock, this.#options.pauseTimeoutMs);
     return entry;

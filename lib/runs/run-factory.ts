@@ -210,7 +210,7 @@ function toSubmission(
   { idempotency, trigger, startedBy }: RunOrigin,
   checkedBy: string | undefined,
 ): StoredSubmission {
-  const { params, inputs, session, options, breakpoints, collect_events } = given as RunInputs;
+  const { params, inputs, session, options, breakpoints, labels, collect_events } = given as RunInputs;
   const { plan_concurrency } = given as PlanInputs;
   const submittedText = readSubmittedText(given);
   return {
@@ -224,6 +224,7 @@ function toSubmission(
     ...(session && { session }),
     ...(options && { options }),
     ...(breakpoints && { breakpoints }),
+    ...(labels && { labels }),
     ...(collect_events !== undefined && { collect_events }),
     ...(plan_concurrency !== undefined && { plan_concurrency }),
     tenant_id: tenantId,

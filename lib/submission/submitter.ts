@@ -25,7 +25,14 @@ export type SubmissionContent = Omit<Submission, 'startedBy'>;
 /** The values of a run, as they were sent; those that do not fit the definition are refused. */
 export type SubmittedValues = Pick<
   StoredSubmission,
-  'params' | 'inputs' | 'session' | 'options' | 'breakpoints' | 'collect_events' | 'plan_concurrency'
+  | 'params'
+  | 'inputs'
+  | 'session'
+  | 'options'
+  | 'breakpoints'
+  | 'labels'
+  | 'collect_events'
+  | 'plan_concurrency'
 >;
 
 /** A rerun, with a changed definition if there is one (D60). */

@@ -4,6 +4,7 @@ import type { MemoryPool } from '../common/memory/memory-pool.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 import type { TokenCounts } from '../models/model.js';
+import type { PruneReason } from '../runs/store/run-archive.js';
 import type { RunQueries } from '../runs/views/run-queries.js';
 import { CompileMetrics, type CompileOutcome } from './compile-metrics.js';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
@@ -51,6 +52,11 @@ export class Metrics {
       }
     }
     return `${texts.join('\n\n')}\n`;
+  }
+
+  /** Counts a run that was deleted because it exceeded a limit of the store. */
+  recordPruned(reason: PruneReason): void {
+    this.#runs.recordPruned(reason);
   }
 
   /**

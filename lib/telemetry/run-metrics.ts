@@ -1,13 +1,17 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RunStatus } from '../../machines/types.js';
+import type { PruneReason } from '../runs/store/run-archive.js';
 import type { RunQueries } from '../runs/views/run-queries.js';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
+
+const PRUNE_REASONS: readonly PruneReason[] = ['age', 'number', 'bytes'];
 
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
 
 /** The number of runs by status: how many have reached it, and how many have it now. */
 export class RunMetrics {
   readonly #total: Counter<'status'>;
+  readonly #pruned: Counter<'reason'>;
   /** Counts since the last read: adding to a plain number is much faster than to a Counter. */
   readonly #unread = new Map<RunStatus, number>();
   #runs: RunQueries | undefined;
@@ -21,6 +25,13 @@ export class RunMetrics {
       collect: () => this.#collect(),
     });
     for (const status of STATUSES) this.#total.inc({ status }, 0);
+    this.#pruned = new Counter({
+      name: 'wavetrain_runs_pruned_total',
+      help: 'Settled runs that were deleted from the store since the server started, by the limit that they exceeded.',
+      labelNames: ['reason'],
+      registers: [registry],
+    });
+    for (const reason of PRUNE_REASONS) this.#pruned.inc({ reason }, 0);
     this.#addKeptGauge(registry);
     this.#addLoadGauge(registry, 'queued', 'Runs that wait to start.');
     this.#addLoadGauge(registry, 'running', 'Running runs, including cancelled ones that have not settled.');
@@ -33,6 +44,10 @@ export class RunMetrics {
 
   recordStatus(status: RunStatus): void {
     this.#unread.set(status, (this.#unread.get(status) ?? 0) + 1);
+  }
+
+  recordPruned(reason: PruneReason): void {
+    this.#pruned.inc({ reason });
   }
 
   #collect(): void {

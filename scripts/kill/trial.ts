@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { KINDS, type Kind } from './definitions.js';
 import { Server, ServerEnded } from './server.js';
 
-/** All but the first five must be 0. */
+/** All but the first five, and the number of lists, must be 0. */
 export interface Figures {
   kills: number;
   runs: number;
@@ -19,6 +20,12 @@ export interface Figures {
   events_that_differ: number;
   /** Runs in whose events a number is missing. */
   gaps: number;
+  /** Walks through the list of runs, page by page, while runs are at work. */
+  lists: number;
+  /** Runs that were on two pages of a walk, or on none. */
+  listed_wrongly: number;
+  /** Settled runs whose summary in a list differs from their record. */
+  summaries_that_differ: number;
   /** Outcomes of tasks and of items with two events. */
   published_twice: number;
   /** Calls that were made twice and must not be. */
@@ -46,6 +53,9 @@ interface TrialOptions {
 /** Between the beginnings of two attempts: the retry delay of the shortest, without its jitter. */
 const LEAST_DELAY_MS = 45;
 
+/** Of so many settled runs of a list, the record is read. */
+const LOOKED_AT = 5;
+
 /** Kills a server in the middle of every kind of run, again and again, and compares each with an undisturbed one. */
 export class Trial {
   readonly figures: Figures = {
@@ -59,6 +69,9 @@ export class Trial {
     records_that_differ: 0,
     events_that_differ: 0,
     gaps: 0,
+    lists: 0,
+    listed_wrongly: 0,
+    summaries_that_differ: 0,
     published_twice: 0,
     called_twice: 0,
     early_retries: 0,
@@ -139,12 +152,38 @@ export class Trial {
       if (await this.#cancel(id, comparison === 'forced')) cancelled.add(id);
     }
     await this.#insist(async (server) => {
-      for (const id of ids.values()) while (!(await isSettled(server, id))) await wait(20);
+      for (const id of ids.values()) {
+        while (!(await isSettled(server, id))) {
+          await this.#checkLists(server, ids.values());
+          await wait(20);
+        }
+      }
     });
+    await this.#insist((server) => this.#checkLists(server, ids.values()));
     for (const [kind, id] of ids) {
       const outcome = await this.#insist((server) => readOutcome(server, id));
       this.#compare(kind, outcome, id);
       if (cancelled.has(id) && outcome?.record['status'] !== 'cancelled') this.figures.cancels_lost++;
+    }
+  }
+
+  /** Walks through the runs, also through those that a search finds, and reads some of them, while others settle. */
+  async #checkLists(server: Server, ids: Iterable<string>): Promise<void> {
+    const { figures } = this;
+    figures.lists++;
+    const listed = await walk(server, '');
+    const found = await walk(server, '&text=e');
+    for (const runs of [listed, found]) {
+      figures.listed_wrongly += runs.length - new Set(runs.map(({ run_id: id }) => id)).size;
+    }
+    const known = new Set(listed.map(({ run_id: id }) => id));
+    for (const id of ids) if (!known.has(id)) figures.listed_wrongly++;
+    for (const summary of listed.filter(({ settled }) => settled).slice(0, LOOKED_AT)) {
+      const { body } = await server.request('GET', `/pipelines/runs/${String(summary['run_id'])}`);
+      const differs = Object.keys(summary).some((field) => !isDeepStrictEqual(summary[field], body[field]));
+      if (!differs) continue;
+      figures.summaries_that_differ++;
+      this.#options.print(`listed ${JSON.stringify(summary)}\nrecord ${JSON.stringify(body)}`);
     }
   }
 
@@ -227,6 +266,20 @@ export class Trial {
   }
 }
 
+type Summary = Readonly<Record<string, unknown>>;
+
+/** Lists all runs on pages of five. */
+async function walk(server: Server, filter: string): Promise<Summary[]> {
+  const runs: Summary[] = [];
+  for (let cursor = ''; ; ) {
+    const { status, body } = await server.request('GET', `/pipelines/runs?limit=5${filter}${cursor}`);
+    if (status !== 200) throw new Error(`a list was answered with ${status}: ${JSON.stringify(body)}`);
+    runs.push(...(body['runs'] as Summary[]));
+    if (body['next_cursor'] === null) return runs;
+    cursor = `&cursor=${body['next_cursor'] as string}`;
+  }
+}
+
 async function submit(server: Server, { path, body }: Kind, key: string): Promise<string> {
   const headers = { 'Content-Type': 'application/yaml', 'Idempotency-Key': key };
   const answer = await server.request('POST', path, { headers, body });
@@ -283,6 +336,6 @@ function countOutcomes(events: readonly Event[]): ReadonlyMap<string, number> {
 }
 
 export function countFaults(figures: Figures): number {
-  const { kills: _, runs, calls, calls_repeated, given_up, ...faults } = figures;
+  const { kills: _, runs, calls, calls_repeated, given_up, lists, ...faults } = figures;
   return Object.values(faults).reduce((sum, count) => sum + count, 0);
 }

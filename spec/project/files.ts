@@ -37,6 +37,8 @@ export function requireBuild(): void {
     'dist/expression-process.cjs',
     'dist/fork-server-process.cjs',
     'dist/parsing-process.cjs',
+    'dist/store-thread.cjs',
+    'dist/backup-process.cjs',
   ]) {
     if (!existsSync(join(ROOT, file))) {
       throw new Error(`${file} is missing: run "npm run build" first ("npm test" does)`);

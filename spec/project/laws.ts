@@ -154,8 +154,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'memory',
       'scheduling',
       'text',
+      'tools',
       'warnings',
       'wire',
+      'workers',
     ],
     types: ['definition', 'memory', 'scheduling'],
     reason: 'the registry owns the runs and makes their records',
@@ -271,10 +273,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 export const RUN_ENTRY_POINTS: readonly string[] = [
   'lib/runs/registry.ts',
   'lib/runs/inspection/recording.ts',
-  ...['shell/history-writer', 'shell/kept-runs', 'shell/shell-folder', 'shell/shell-store'].map(
-    (store) => `lib/runs/store/${store}.ts`,
+  ...[
+    'shell/history-writer',
+    'shell/kept-runs',
+    'shell/shell-folder',
+    'shell/shell-store',
+    'sqlite/sqlite-store',
+  ].map((store) => `lib/runs/store/${store}.ts`),
+  ...['backup-store', 'check-store', 'server-backups', 'store-stats', 'vacuum-store'].map(
+    (part) => `lib/runs/store/maintenance/${part}.ts`,
   ),
-  ...['inspect-store', 'sqlite-store'].map((store) => `lib/runs/store/sqlite/${store}.ts`),
 ];
 
 interface Home {
@@ -381,7 +389,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/common/workers/programs/program-host.ts':
         'a process of its own, which gives programs the time to end when the server has died',
       'lib/common/clock.ts': 'the default clock',
-      'lib/runs/store/sqlite/cleaner.ts':
+      'lib/runs/store/sqlite/thread/cleaner.ts':
         'a thread of its own, which lets others have the disk while it deletes',
     },
   },
@@ -433,8 +441,10 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/execution/session/session.ts': 'caught where the session is read, and fails the run or the task',
   'lib/http/routing/endpoint.ts': 'a bug: a response that its own schema rejects',
   'lib/definition/assert.ts': 'a bug: what the checks proved is missing',
-  'lib/runs/store/sqlite/schema.ts': 'answered to SqliteStore, which says what cannot be kept or opened',
-  'lib/runs/store/sqlite/store-thread.ts':
+  'lib/runs/store/sqlite/thread/packing.ts': 'answered to SqliteStore, which says what cannot be read',
+  'lib/runs/store/sqlite/thread/schema.ts':
+    'answered to SqliteStore, which says what cannot be kept or opened',
+  'lib/runs/store/sqlite/thread/store-thread.ts':
     'answered to SqliteStore, which says what cannot be kept or opened',
   'lib/tools/loading/parse-tool.ts': 'caught by loadTools: bad_tool_file',
   'lib/tools/document-formats/csv.ts': 'caught by parseCsv, which throws a ToolError with the line',

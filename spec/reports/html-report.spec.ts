@@ -145,6 +145,12 @@ describe('The HTML report of a run', () => {
     expect(write({ run })).to.contain('<dt>Started by</dt><dd>key a&lt;b</dd>');
   });
 
+  it('shows the labels of the run (D76), escaped, if it has any', () => {
+    const run = runRecord({ labels: { team: 'a<b', stage: 'test' } });
+    expect(write({ run })).to.contain('<dt>Labels</dt><dd>team:a&lt;b, stage:test</dd>');
+    expect(write({ run: runRecord({}) })).to.not.contain('Labels');
+  });
+
   it('draws tasks with their states, by waves, and edges where the graph of the run is known', () => {
     const tasks = [
       taskRecord('a', { wave: 0 }),

@@ -13,6 +13,7 @@ import { chooseModel, configuredProviders } from '../../models/choose-model.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
+import { formatSize } from '../store/store-command.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { describeSecrets } from '../input/secrets.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
@@ -194,12 +195,12 @@ function checkStore({ env, cwd }: CliContext): Promise<DoctorFinding> {
       const advice = 'optional: SERVICE_STORE=wavetrain.db keeps the runs of a server when it ends';
       return missing('memory', advice);
     }
-    const { inspectStore } = await import('../../runs/store/sqlite/inspect-store.js');
-    const { bytes, runs, isOpen } = await inspectStore(resolve(cwd, file));
-    if (bytes === undefined) return ok(`${file}: a server will create it`);
-    const size = bytes < 2 ** 20 ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-    const holder = isOpen ? ', a server has it open' : '';
-    return ok(`${file}: ${size}, ${formatCount(runs, 'run')}${holder}`);
+    const { readStoreStats } = await import('../../runs/store/maintenance/store-stats.js');
+    const stats = await readStoreStats(resolve(cwd, file));
+    if (stats === undefined) return ok(`${file}: a server will create it`);
+    const holder = stats.is_open ? ', a server has it open' : '';
+    const size = formatSize(stats.bytes + stats.wal_bytes);
+    return ok(`${file}: ${size}, ${formatCount(stats.runs, 'run')}${holder}`);
   });
 }
 

@@ -11,8 +11,13 @@ import { RunsListCommand } from '../runs/list.js';
 import { RunsReportCommand } from '../runs/report.js';
 import { RunsRerunCommand } from '../runs/rerun.js';
 import { RunsShowCommand } from '../runs/show.js';
+import { RunsStatsCommand } from '../runs/stats.js';
 import { RunsSubmitCommand } from '../runs/submit.js';
 import { RunsWatchCommand } from '../runs/watch.js';
+import { StoreBackupCommand } from '../store/backup.js';
+import { StoreCheckCommand } from '../store/check.js';
+import { StoreStatsCommand } from '../store/stats.js';
+import { StoreVacuumCommand } from '../store/vacuum.js';
 import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
@@ -36,6 +41,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   McpCommand,
   RunsSubmitCommand,
   RunsListCommand,
+  RunsStatsCommand,
   RunsShowCommand,
   RunsSnapshotCommand,
   RunsReportCommand,
@@ -47,6 +53,10 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   RunsRerunCommand,
   RunsDeleteCommand,
   InspectCommand,
+  StoreBackupCommand,
+  StoreCheckCommand,
+  StoreStatsCommand,
+  StoreVacuumCommand,
   KeysNewCommand,
   ToolsCommand,
   GraphCommand,

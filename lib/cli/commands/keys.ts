@@ -22,6 +22,7 @@ export class KeysNewCommand extends Command<CliContext> {
     examples: [
       ['print a key and its entry', '$0 keys new --name ada'],
       ['add the entry to the keys file', '$0 keys new --name ada --file keys.yaml'],
+      ['a key that can back up the store of the server', '$0 keys new --name backups --scope admin'],
       ['a read-only key for every tenant', "$0 keys new --name monitor --tenant '*' --scope read"],
     ],
   });
@@ -29,7 +30,7 @@ export class KeysNewCommand extends Command<CliContext> {
   name = textOption`--name <NAME> name of the key in the log; by default key- and the first 8 digits of its SHA-256`;
   tenants = listOption`--tenant <ID> tenant whose runs the key can see and start; can be repeated; '*' means every
     tenant; by default the tenant default`;
-  scopes = listOption`--scope <SCOPE> what the key allows: read, run, edit or metrics; can be repeated; default read
+  scopes = listOption`--scope <SCOPE> what the key allows: read, run, edit, metrics or admin; can be repeated; default read
     and run`;
   file = textOption`--file <FILE> add the entry to this keys file`;
   json = flagOption`--json print the key and its entry as one JSON document`;

@@ -7,6 +7,7 @@ import { readServerConfig, type ServerConfig } from '../../common/config/server-
 import { readModelConfig } from '../../common/model-config.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { nearest } from '../../definition/did-you-mean.js';
+import type { Launcher } from '../../common/workers/launcher.js';
 import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
 import { lowerShare, shareLimit } from '../../common/memory/shared-limit.js';
 import type { Log } from '../../http/logging/log.js';
@@ -101,7 +102,7 @@ export class ServeCommand extends CatalogCommand {
         secrets,
         parseText: (text, tenantId) => processes.texts.parse(text, tenantId),
         // Before the catalog is loaded: a store that another server has open ends the command.
-        ...(await openStore(setup)),
+        ...(await openStore(setup, processes.launcher)),
         catalog: await loadServerCatalog(this, setup, processes),
         observer: tracing,
       });
@@ -142,16 +143,22 @@ interface ServerSetup {
 }
 
 /** Opens the file that keeps runs (D68), and names the one that keeps how far schedules have come. */
-async function openStore(setup: ServerSetup): Promise<Pick<ServerOptions, 'store' | 'scheduleFile'>> {
+async function openStore(
+  setup: ServerSetup,
+  launcher: Launcher,
+): Promise<Pick<ServerOptions, 'store' | 'scheduleFile' | 'backups'>> {
   const { modules, config, context } = setup;
   const { storeFile } = config;
   if (storeFile === undefined) return {};
   const path = resolve(context.cwd, storeFile);
   const store = await modules.SqliteStore.open(path, distFile('store-thread.cjs'));
-  return { store, scheduleFile: `${path}.schedules.json` };
+  const program = distFile('backup-process.cjs');
+  const backups = new modules.ServerBackups({ file: path, program, launcher, clock: context.clock });
+  return { store, scheduleFile: `${path}.schedules.json`, backups };
 }
 
 interface ServerProcesses {
+  readonly launcher: Launcher;
   readonly documents: InstanceType<ServerModule['DocumentPool']>;
   readonly expressions: InstanceType<ServerModule['ExpressionPool']>;
   readonly texts: InstanceType<ServerModule['TextParser']>;
@@ -187,7 +194,7 @@ function startProcesses(
     await launcher.close();
   };
   const atEnd: CliContext['atEnd'] = (close) => void endings.push(close);
-  return { documents, expressions, texts, programs: launcher.programs, atEnd, closeAll };
+  return { launcher, documents, expressions, texts, programs: launcher.programs, atEnd, closeAll };
 }
 
 const PORT = { least: 0, most: 65_535, whole: true, unit: 'a port', example: '8080' } as const;

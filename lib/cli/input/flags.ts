@@ -104,6 +104,18 @@ function describeRule({ least, above = false, most, whole = false, unit }: Numbe
   return `${kind} ${range} (${unit})`;
 }
 
+const LABEL = /^([^=:]+)[=:](.*)$/s;
+
+/** Reads a label of a flag: `team=billing`, or as filters of the API have it, `team:billing`. @throws UsageError */
+export function readLabelFlag(text: string): readonly [name: string, value: string] {
+  const [, name, value] = LABEL.exec(text) ?? [];
+  if (name !== undefined && value !== undefined) return [name, value];
+  throw new UsageError(
+    `--label must be a name and a value, not "${text}"`,
+    'for example --label team=billing',
+  );
+}
+
 /** Sets environment variables from a file, before any other code reads them. Variables that are already set win (D42). */
 export async function readEnvFile(name: string | undefined, context: CliContext): Promise<void> {
   if (name === undefined) return;

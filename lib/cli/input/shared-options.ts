@@ -59,7 +59,8 @@ export abstract class DefinitionCommand extends CatalogCommand {
   session = textOption`--session ${SESSION_OPTION}`;
 }
 
-abstract class ServerCommand extends Command<CliContext> {
+/** Base of the commands that ask a server alone. */
+export abstract class ServerCommand extends Command<CliContext> {
   server = textOption`--server ${SERVER_OPTION}`;
   envFile = textOption`--env-file ${ENV_FILE_OPTION}`;
 }
@@ -100,6 +101,8 @@ export abstract class RunValuesCommand extends Command<CliContext> {
     from a file`;
   session = textOption`--session ${SESSION_OPTION}`;
   sessionFile = textOption`--session-file <FILE> session values from a JSON file; --session overrides them key by key`;
+  label = listOption`--label <NAME=VALUE> label of the run, by which lists of runs are filtered; overrides a label of the
+    definition${this.unlessGiven('', ', or of the earlier run')}; can be repeated`;
   timeout = textOption`--timeout <SECONDS> time limit of each attempt of a task without a timeout;
     ${this.unlessGiven('by default there is none')}`;
   concurrency = textOption`--concurrency <N> maximum number of items in flight of a fan-out without

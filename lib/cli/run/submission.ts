@@ -7,7 +7,7 @@ import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
 import type { DefinitionSource } from '../../submission/definition-checker.js';
 import type { Submission, SubmittedValues } from '../../submission/submitter.js';
 import type { CliContext } from '../context.js';
-import { type NumberRule, readJsonObject, readNumber } from '../input/flags.js';
+import { type NumberRule, readJsonObject, readLabelFlag, readNumber } from '../input/flags.js';
 import { type DefinitionFile, type DefinitionFlags, readDefinition } from '../input/load-definition.js';
 import { STANDARD_INPUT } from '../input/read-file.js';
 import type { FlagsOf, RunValuesCommand, ShellRunCommand } from '../input/shared-options.js';
@@ -55,7 +55,7 @@ export function toTextSource({ kind, text, pipelines }: DefinitionFile): Definit
 }
 
 /** The values of {@link RunValueFlags}. A flag that is absent leaves its field out, so that the default applies. */
-export type FlagValues = Pick<SubmittedValues, 'params' | 'breakpoints' | 'plan_concurrency'> & {
+export type FlagValues = Pick<SubmittedValues, 'params' | 'breakpoints' | 'labels' | 'plan_concurrency'> & {
   readonly options: ExecutionOptions;
 };
 
@@ -65,10 +65,12 @@ export async function readRunValues(flags: RunValueFlags, context: CliContext): 
   const concurrency = readNumber('--plan-concurrency', flags.planConcurrency, PLAN_CONCURRENCY);
   if (flags.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
   const params = await readJsonObject('--params', flags.params, context);
-  const { breakBefore = [], breakOnFailure = false } = flags;
+  const { label, breakBefore = [], breakOnFailure = false } = flags;
+  const labels = label && Object.fromEntries(label.map(readLabelFlag));
   return {
     options,
     ...(params && { params }),
+    ...(labels && { labels }),
     ...(concurrency && { plan_concurrency: concurrency }),
     ...(hasBreakpoints(flags) && { breakpoints: { before: breakBefore, on_failure: breakOnFailure } }),
   };

@@ -7,8 +7,15 @@ import {
   HISTORY_DETAILS,
   ServerRunCommand,
   flagOption,
+  type FlagsOf,
+  textOption,
 } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
+import { toIsoTime } from '../../common/clock.js';
+import type { RemoveQuery } from '../../client/index.js';
+import { readChoice } from '../input/flags.js';
+import { readPointInTime } from '../input/times.js';
+import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../input/usage-errors.js';
 import { PROGRAM } from '../package-info.js';
 import { describeDraining, serverFlag } from '../render/run-summary.js';
@@ -70,20 +77,34 @@ export class RunsContinueCommand extends ServerRunCommand {
 export class RunsDeleteCommand extends HistoryCommand {
   static override paths = [['runs', 'delete']];
   static override usage = ServerRunCommand.Usage({
-    description: 'deletes a settled run from the server, or from the history of this folder',
-    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}`,
+    description: 'deletes settled runs from the server, or from the history of this folder',
+    details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
+      --older-than, --pipeline and --status select runs of a server; of several, all must match.`,
     examples: [
       ['by the end of its id', '$0 runs delete 3f9c1a'],
       ['what this folder has kept', '$0 runs delete --all'],
+      ['runs of a server that settled 90 days ago or earlier', '$0 runs delete --older-than 90d'],
+      ['failed runs of one pipeline', '$0 runs delete --pipeline report --status failed'],
     ],
   });
 
   runId = Option.String({ name: 'RUN_ID', required: false });
   all = flagOption`--all delete all runs of the history of this folder, but those that are at work`;
+  olderThan = textOption`--older-than <TIME> only runs of a server that settled earlier: how long ago (12h, 90d), or a
+    date or time of ISO 8601`;
+  pipeline = textOption`--pipeline <ID> only runs of a server of this pipeline or plan`;
+  status = textOption`--status <STATUS> only runs of a server that succeeded, failed or were cancelled`;
+  tenant = textOption`--tenant <ID> only runs of this tenant`;
 
   override async execute(): Promise<ExitStatus> {
     const { context, runId, all, server, store, envFile } = this;
-    if ((runId === undefined) !== all) throw new UsageError('write the id of a run, or --all');
+    const selected = readSelection(this, context.clock.now());
+    if ([runId !== undefined, all, selected !== undefined].filter(Boolean).length !== 1) {
+      throw new UsageError(
+        'write the id of a run, --all, or which runs: --older-than 90d, --pipeline, --status',
+      );
+    }
+    if (selected !== undefined) return this.#removeSelected(selected);
     const history = await openHistory(this, context);
     if (runId === undefined) {
       if (history === undefined) throw new UsageError(NO_HISTORY, ONE_BY_ONE);
@@ -106,6 +127,47 @@ export class RunsDeleteCommand extends HistoryCommand {
     context.stderr.write(`deleted ${deleted}\n`);
     return EXIT.done;
   }
+
+  async #removeSelected(selected: RemoveQuery): Promise<ExitStatus> {
+    const history = await openHistory(this, this.context);
+    if (history !== undefined) {
+      const message = `--older-than, --pipeline and --status are for runs of a server, and this folder has ${history.path}`;
+      throw new UsageError(message, 'name the server with --server, or delete all of the folder with --all');
+    }
+    const { stderr } = this.context;
+    let deleted = 0;
+    const isAlive = detectTerminal(stderr, this.context.env).interactive;
+    await callServer(this, this.context, async (client) => {
+      for await (const count of client.removeAll(selected)) {
+        deleted += count;
+        if (isAlive) stderr.write(`\rdeleted ${formatCount(deleted, 'run')} `);
+      }
+    });
+    stderr.write(`${isAlive ? '\r' : ''}deleted ${formatCount(deleted, 'run')}\n`);
+    return EXIT.done;
+  }
+}
+
+const ENDS = ['succeeded', 'failed', 'cancelled'] as const;
+
+/** @throws UsageError for what is no time or status */
+function readSelection(
+  {
+    olderThan,
+    pipeline,
+    status,
+    tenant,
+  }: Pick<FlagsOf<RunsDeleteCommand>, 'olderThan' | 'pipeline' | 'status' | 'tenant'>,
+  now: number,
+): RemoveQuery | undefined {
+  if (olderThan === undefined && pipeline === undefined && status === undefined) return undefined;
+  const before = readPointInTime('--older-than', olderThan, now);
+  return {
+    finished_before: before === undefined ? undefined : toIsoTime(before),
+    pipeline_id: pipeline,
+    status: readChoice('--status', status, ENDS),
+    tenant_id: tenant,
+  };
 }
 
 const NO_HISTORY = '--all is for the history of a folder, and there is none here';

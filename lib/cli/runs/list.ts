@@ -1,7 +1,10 @@
+import { type Labels, listLabels, matchesLabels } from '../../common/wire/labels.js';
 import { toIsoTime } from '../../common/clock.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
+import { isObject } from '../../common/json/json.js';
 import { createTextFinder, formatDuration } from '../../common/text.js';
 import type { RunSummary } from '../../runs/record.js';
+import type { StoredSubmission } from '../../runs/store/run-store.js';
 import type { KeptRuns, ShellRun } from '../../runs/store/shell/kept-runs.js';
 import {
   BY_COMMAND_LINE,
@@ -12,10 +15,10 @@ import {
   STARTED_BY_KINDS,
   type StartedByFilter,
 } from '../../common/wire/started-by.js';
-import { type FlagsOf, HistoryCommand, textOption, flagOption } from '../input/shared-options.js';
+import { type FlagsOf, HistoryCommand, listOption, textOption, flagOption } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { readChoice, readNumber } from '../input/flags.js';
+import { readChoice, readLabelFlag, readNumber } from '../input/flags.js';
 import { readPointInTime } from '../input/times.js';
 import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
@@ -59,6 +62,7 @@ export class RunsListCommand extends HistoryCommand {
     examples: [
       ['the newest runs', '$0 runs list'],
       ['failed runs', '$0 runs list --status failed'],
+      ['failed runs of a team', '$0 runs list --status failed --label team=billing'],
       ['what mentions a customer, in the last two hours', '$0 runs list --text acme --since 2h'],
       ['runs of one day', '$0 runs list --since 2026-01-31 --until 2026-02-01 --all'],
       ['all run ids', "$0 runs list --all --json | jq -r '.runs[].run_id'"],
@@ -69,11 +73,12 @@ export class RunsListCommand extends HistoryCommand {
     queued or paused (at a breakpoint), of this folder also interrupted`;
   pipeline = textOption`--pipeline <ID> only runs of this pipeline or plan`;
   tenant = textOption`--tenant <ID> only runs of this tenant`;
+  label = listOption`--label <NAME=VALUE> only runs with this label; can be repeated: a run must have all of them`;
   trigger = textOption`--trigger <TRIGGER> only runs that a schedule, or a webhook, of a server has started`;
   startedBy = textOption`--started-by <WHO> only runs that were started so: key, anonymous, schedule, webhook, mcp,
     cli or library; with a name, as in key:ci`;
-  text = textOption`--text <TEXT> only runs with this text in their id, the id of their pipeline, their goal or
-    their error, in capital or small letters`;
+  text = textOption`--text <TEXT> only runs with this text in the id of their pipeline, their goal, their error or a
+    label (as in team:billing), in capital or small letters, or, from six characters on, at the beginning or end of their id`;
   since = textOption`--since <TIME> only runs that were submitted at this time or later: how long ago (90m, 2h, 3d,
     1w), or a date or time of ISO 8601 (without a zone, in that of this machine)`;
   until = textOption`--until <TIME> only runs that were submitted earlier than this, written like --since`;
@@ -142,6 +147,7 @@ async function listServerRuns(
     tenant_id: flags.tenant,
     trigger: readTrigger(flags),
     started_by: readStartedByFlag(flags) && flags.startedBy,
+    label: readLabelFilter(flags),
     text: flags.text,
     created_after: since === undefined ? undefined : toIsoTime(since),
     created_before: until === undefined ? undefined : toIsoTime(until),
@@ -153,7 +159,7 @@ type ListedRuns = RunList<ListedRun>;
 
 /** Lists the runs of the history, without rebuilding them, or reading what those that have settled were given. */
 function listKeptRuns(
-  flags: Pick<ListFlags, 'status' | 'pipeline' | 'tenant' | 'trigger' | 'startedBy' | 'text'>,
+  flags: Pick<ListFlags, 'status' | 'pipeline' | 'tenant' | 'label' | 'trigger' | 'startedBy' | 'text'>,
   { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: Period,
   history: KeptRuns,
   most: number,
@@ -161,7 +167,8 @@ function listKeptRuns(
   const { pipeline, tenant, text } = flags;
   const trigger = readTrigger(flags);
   const startedBy = readStartedByFlag(flags);
-  const finds = text === undefined ? undefined : createTextFinder(text, LISTING_LIMITS.searchedLength);
+  const labels = readLabelFilter(flags) ?? [];
+  const finds = text === undefined ? undefined : createRunFinder(text);
   const status = findStatus(flags, KEPT_STATUSES, history.path);
   const runs: ListedRun[] = [];
   for (const id of history.ids()) {
@@ -172,9 +179,10 @@ function listKeptRuns(
     if (tenant !== undefined && listed.tenant_id !== tenant) continue;
     if (trigger !== undefined && listed.trigger !== trigger) continue;
     if (startedBy !== undefined && !matchesStartedBy(startedBy, listed.started_by)) continue;
+    if (!matchesLabels(labels, listed.labels)) continue;
     const createdAt = Date.parse(listed.created_at);
     if (createdAt < since || createdAt >= until) continue;
-    if (finds?.([listed.run_id, listed.pipeline_id, listed.goal, listed.error ?? '']) === false) continue;
+    if (finds?.(listed) === false) continue;
     if (runs.length === most) return { runs, hasMore: true };
     runs.push(listed);
   }
@@ -214,7 +222,21 @@ function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): 
     rerun_of: rerun?.run_id ?? null,
     trigger: null,
     started_by: submission.started_by ?? BY_COMMAND_LINE,
+    labels: labelsOf(submission),
   };
+}
+
+/** Returns what finds a text in runs as a server does. */
+function createRunFinder(text: string): (run: ListedRun) => boolean {
+  const finds = createTextFinder(text, LISTING_LIMITS.searchedLength);
+  const id = text.toLowerCase();
+  return ({ run_id: runId, pipeline_id, goal, error, labels }) =>
+    finds([pipeline_id, goal, error ?? '', ...listLabels(labels)]) ||
+    (id.length >= LISTING_LIMITS.idPartLength && (runId.startsWith(id) || runId.endsWith(id)));
+}
+
+function labelsOf({ definition, labels }: StoredSubmission): Labels {
+  return { ...(isObject(definition['labels']) && (definition['labels'] as Labels)), ...labels };
 }
 
 function textOf(value: unknown): string {
@@ -255,6 +277,11 @@ function readTrigger({ trigger }: Pick<ListFlags, 'trigger'>): RunTrigger | unde
   const found = TRIGGERS.find((one) => one === trigger);
   if (trigger === undefined || found !== undefined) return found;
   throw new UsageError(`--trigger must be ${TRIGGERS.join(' or ')}, not "${trigger}"`);
+}
+
+/** Reads `--label` as the API takes it. @throws UsageError for what is no label */
+function readLabelFilter({ label }: Pick<ListFlags, 'label'>): readonly string[] | undefined {
+  return label?.map((text) => readLabelFlag(text).join(':'));
 }
 
 /** @throws UsageError for an unknown kind */

@@ -1,5 +1,6 @@
 import { formatCount } from '../../common/text.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
+import { listLabels } from '../../common/wire/labels.js';
 import { formatStartedBy } from '../../common/wire/started-by.js';
 import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand, textOption } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
@@ -103,7 +104,7 @@ async function formatReport(found: FoundRun): Promise<string> {
 }
 
 function factLines(record: ShownRecord, { state }: Pick<FoundRun, 'state'>, elapsed: string): string[] {
-  const { finished_at: end, started_by: startedBy } = record;
+  const { finished_at: end, started_by: startedBy, labels } = record;
   const facts = [
     ['run', record.run_id],
     ['status', state === undefined ? null : describeState(state)],
@@ -115,6 +116,7 @@ function factLines(record: ShownRecord, { state }: Pick<FoundRun, 'state'>, elap
     ['rerun of', record.rerun_of],
     // An older server sends none.
     ['started by', startedBy ? formatStartedBy(startedBy) : (record.trigger ?? null)],
+    ['labels', listLabels(labels ?? {}).join(', ')],
     ['error', record.error],
   ] as const;
   return toItems([

@@ -106,7 +106,8 @@ export class RunsRerunCommand extends RunValuesCommand {
 
   #printReused(report: RerunReport, { from, ...changes }: RerunOptions): void {
     const { context, dryRun, json, quiet } = this;
-    const isComplete = from === undefined && Object.keys(changes).length === 0;
+    const { labels: _, ...affecting } = changes;
+    const isComplete = from === undefined && Object.keys(affecting).length === 0;
     if (dryRun && json) printJson(report, context);
     else if (dryRun) printLines(rerunReportLines(report), context.stdout, context);
     else if (!isComplete && !json && !quiet) printLines(rerunReportLines(report), context.stderr, context);
@@ -153,7 +154,7 @@ async function explainRejection(
 }
 
 export function collectChanges(
-  { options, params, plan_concurrency }: FlagValues,
+  { options, params, labels, plan_concurrency }: FlagValues,
   { inputs, session }: Pick<DefinitionFile, 'inputs' | 'session'>,
 ): Omit<RerunChanges, 'pipeline' | 'plan'> {
   return {
@@ -161,6 +162,7 @@ export function collectChanges(
     ...(inputs && { inputs }),
     ...(session && { session }),
     ...(Object.keys(options).length > 0 && { options }),
+    ...(labels && { labels }),
     ...(plan_concurrency && { plan_concurrency }),
   };
 }

@@ -87,8 +87,8 @@ const MAX_IDS_LISTED = 5;
 export async function resolveRunId(client: WavetrainClient, idOrPart: string): Promise<string> {
   const part = readIdPart(idOrPart);
   if (RUN_ID.test(part)) return part;
-  const ids: string[] = [];
-  for await (const { run_id } of client.runs({ limit: MAX_PAGE_SIZE })) ids.push(run_id);
+  const { runs } = await client.list({ id: part, limit: MAX_PAGE_SIZE });
+  const ids = runs.map(({ run_id }) => run_id);
   return matchRunId(part, ids, RETENTION_HINT);
 }
 

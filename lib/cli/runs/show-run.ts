@@ -223,8 +223,15 @@ function listFields(
     ['rerun of', record.rerun_of],
     // An older server sends none.
     ['started by', record.started_by ? toSingleLine(formatStartedBy(record.started_by)) : record.trigger],
+    ['labels', describeLabels(record)],
     ['error', describeError(record)],
   ];
+}
+
+/** `team=billing, stage=test`, as flags have them; null without labels, and of an older server, which sends none. */
+function describeLabels({ labels }: Partial<RunRecord>): string | null {
+  const shown = Object.entries(labels ?? {}).map(([name, value]) => toSingleLine(`${name}=${value}`));
+  return shown.length === 0 ? null : shown.join(', ');
 }
 
 /** The error, with the task that failed. The error of a plan names the task already. */

@@ -27,8 +27,16 @@ const SERVER = {
   bodyLimit: setting('SERVICE_BODY_LIMIT', '1048576', 'size of the largest request body, in bytes'),
   maxRunning: setting('SERVICE_MAX_RUNNING', '64', 'maximal number of running runs'),
   maxQueued: setting('SERVICE_MAX_QUEUED', '10000', 'maximal number of queued runs'),
-  runTtl: setting('SERVICE_RUN_TTL', '86400', 'seconds for which settled runs are kept'),
-  runKeep: setting('SERVICE_RUN_KEEP', '1000', 'number of settled runs that are kept'),
+  runTtl: setting(
+    'SERVICE_RUN_TTL',
+    '86400',
+    'seconds for which settled runs are kept; with SERVICE_STORE 2592000 (30 days)',
+  ),
+  runKeep: setting(
+    'SERVICE_RUN_KEEP',
+    '1000',
+    'number of settled runs that are kept; with SERVICE_STORE 1000000',
+  ),
   eventBuffer: setting('SERVICE_EVENT_BUFFER', '10000', 'number of events kept of each run'),
   artifacts: setting(
     'SERVICE_ARTIFACTS',
@@ -36,6 +44,16 @@ const SERVER = {
     'folder for the files of runs; default the folder for temporary files',
   ),
   store: setting('SERVICE_STORE', '', 'file that keeps runs for the next start; default memory'),
+  storeBytes: setting(
+    'SERVICE_STORE_BYTES',
+    '',
+    'size of that file in bytes, above which the oldest settled runs are deleted; default unlimited',
+  ),
+  cacheRuns: setting(
+    'SERVICE_CACHE_RUNS',
+    '',
+    'memory for settled runs that were read from that file, in MiB; default a sixteenth of SERVICE_MEMORY, at most 64',
+  ),
   pipelines: setting('SERVICE_PIPELINES', '', 'folder whose pipelines and plans the server knows by id'),
   pipelinesWritable: setting(
     'SERVICE_PIPELINES_WRITABLE',
@@ -81,8 +99,13 @@ export interface ServerConfig {
   readonly bodyLimitBytes: number;
   readonly maxRunning: number;
   readonly maxQueued: number;
+  /** How long settled runs are kept, and how many of them. */
   readonly runTtlMs: number;
   readonly runKeep: number;
+  /** Bytes of the file that keeps runs (D74). */
+  readonly storeBytes: number;
+  /** Memory for settled runs that were read from the file. */
+  readonly cacheBytes: number;
   readonly eventBuffer: number;
   /** Folder in which the server creates one for the files of its runs (D63); undefined: that for temporary files. */
   readonly artifactFolder: string | undefined;
@@ -105,6 +128,14 @@ export interface ServerConfig {
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
 const MIB = 2 ** 20;
+
+/** Which settled runs a file keeps unless it is told otherwise (D74). */
+const STORED_TTL_SECONDS = 30 * 86_400;
+const STORED_RUNS = 1_000_000;
+
+/** The default of the memory for runs that were read from the file. */
+const CACHE_SHARE = 16;
+const MAX_CACHE_BYTES = 64 * MIB;
 
 /** Measured memory of an idle server, and of the largest values that are parsed and rendered at once. */
 const BASE_HEAP_BYTES = 512 * MIB;
@@ -156,7 +187,11 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
   };
   const tenantShare = integer(SERVER.tenantShare, 0, 100);
   const memory = integer(SERVER.memory, 16, 1_000_000);
-  const isMemorySet = (env[SERVER.memory.name]?.trim() ?? '') !== '';
+  const isSet = ({ name }: ServerVariable): boolean => (env[name]?.trim() ?? '') !== '';
+  const memoryBytes = readMemory(isSet(SERVER.memory) ? memory : undefined, tenantShare, heapLimitBytes);
+  const storeFile = readStoreFile(env);
+  const stored = (variable: ServerVariable, min: number, max: number, fallback: number): number =>
+    storeFile === undefined || isSet(variable) ? integer(variable, min, max) : fallback;
   return {
     host: text(SERVER.host),
     port: integer(SERVER.port, 0, 65_535),
@@ -169,16 +204,22 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     bodyLimitBytes: integer(SERVER.bodyLimit, 1024, 2 ** 30),
     maxRunning: integer(SERVER.maxRunning, 1, 1_000_000),
     maxQueued: integer(SERVER.maxQueued, 0, 1_000_000),
-    runTtlMs: integer(SERVER.runTtl, 1, 10 * 365 * 86_400) * 1000,
-    runKeep: integer(SERVER.runKeep, 0, 1_000_000),
+    runTtlMs: stored(SERVER.runTtl, 1, 10 * 365 * 86_400, STORED_TTL_SECONDS) * 1000,
+    runKeep: stored(SERVER.runKeep, 0, 100_000_000, STORED_RUNS),
+    storeBytes: isSet(SERVER.storeBytes)
+      ? integer(SERVER.storeBytes, MIB, 2 ** 50)
+      : Number.POSITIVE_INFINITY,
+    cacheBytes: isSet(SERVER.cacheRuns)
+      ? integer(SERVER.cacheRuns, 1, 1_000_000) * MIB
+      : Math.min(MAX_CACHE_BYTES, Math.floor(memoryBytes / CACHE_SHARE)),
     eventBuffer: integer(SERVER.eventBuffer, 100, 1_000_000),
     artifactFolder: text(SERVER.artifacts) || undefined,
-    storeFile: readStoreFile(env),
+    storeFile,
     pipelinesFolder: text(SERVER.pipelines) || undefined,
     pipelinesWritable: oneOf(SERVER.pipelinesWritable, ['true', 'false']) === 'true',
     pauseMs: integer(SERVER.pause, 1, 7 * 86_400) * 1000,
     shutdownMs: integer(SERVER.shutdown, 0, 3600) * 1000,
-    memoryBytes: readMemory(isMemorySet ? memory : undefined, tenantShare, heapLimitBytes),
+    memoryBytes,
     tenantShare,
     idempotencyTtlMs: integer(SERVER.idempotencyTtl, 1, 10 * 365 * 86_400) * 1000,
     logLevel: oneOf(SERVER.logLevel, LOG_LEVELS),

@@ -124,9 +124,18 @@ const summary = {
   rerun_of: nullable(RunId, 'The run that this one repeats; null when it is not a rerun.'),
   trigger: nullable(RunTriggerSchema, 'Null for a request, a person or any rerun.'),
   started_by: StartedBySchema,
+  labels: mapOf(
+    Type.String(),
+    'The labels of its definition and of its submission, by name; empty when there are none.',
+  ),
 };
 
 export const RunSummarySchema = described('RunSummary', 'A run without its large fields.', summary);
+
+export const RemovedRunsSchema = described('RemovedRuns', 'The settled runs that a request has deleted.', {
+  deleted: count('Number of deleted runs.'),
+  next_cursor: nullable(text('For the next request; null when no more runs match.')),
+});
 
 export const RunArtifactSchema = described(
   'RunArtifact',

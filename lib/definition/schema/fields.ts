@@ -1,3 +1,5 @@
+import { LABEL_LIMITS } from '../../common/limits.js';
+
 /*
  * The names of the schema's fields, for hints. They are separate from the schema so that a run does not load the
  * library that builds it; a spec keeps the two equal.
@@ -12,7 +14,15 @@ const COMMON_FIELDS = ['id', 'goal', 'description', 'version'];
 
 export const WEBHOOK_FIELDS = split('secret params inputs replay');
 
-export const PIPELINE_FIELDS = [...COMMON_FIELDS, 'params', 'inputs', 'reads', ...START_FIELDS, 'tasks'];
+export const PIPELINE_FIELDS = [
+  ...COMMON_FIELDS,
+  'params',
+  'inputs',
+  'reads',
+  'labels',
+  ...START_FIELDS,
+  'tasks',
+];
 
 export const TASK_FIELDS = split(
   'id tool inputs parallel_over fan_out_concurrency on_item_error await retry retry_delay max_retry_delay cache timeout',
@@ -20,9 +30,22 @@ export const TASK_FIELDS = split(
 
 export const PARAM_FIELDS = split('type description default enum minimum maximum pattern items properties');
 
-export const PLAN_FIELDS = [...COMMON_FIELDS, 'inputs', 'plan_concurrency', ...START_FIELDS, 'sub_pipelines'];
+export const PLAN_FIELDS = [
+  ...COMMON_FIELDS,
+  'inputs',
+  'plan_concurrency',
+  'labels',
+  ...START_FIELDS,
+  'sub_pipelines',
+];
 
 export const SUB_PIPELINE_FIELDS = split('id goal reads stores inputs file pipeline');
+
+/** The name of a label: no colon, which ends the name in a filter (D76). */
+export const LABEL_NAME = `^[A-Za-z0-9_][A-Za-z0-9_.-]{0,${LABEL_LIMITS.nameLength - 1}}$`;
+
+/** The value of a label: no control characters. */
+export const LABEL_VALUE = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 
 /** Task ids that would hide a template namespace (D1). */
 export const RESERVED_TASK_IDS: readonly string[] = ['pipeline', 'params', 'session', 'item'];

@@ -23,7 +23,7 @@ const NO_SECRETS =
   'secrets are not declared: the inputs of a task read {{secrets.NAME}}, which comes from SECRET_NAME in the environment';
 const NO_WAITING = 'no task waits for a person or a signal; the tool sleep waits for some seconds';
 const NO_PRIORITIES = 'there are no priorities and no pools; the queue of a server is fair to its tenants';
-const NO_LABELS = 'there are no tags, no labels and no owners: write them into "description"';
+const TAGS = 'write labels: {NAME: VALUE}: lists of runs are filtered by them';
 const ALL_SUCCEED = 'a task runs when all tasks of the waves before it have succeeded';
 const NO_SHELL =
   'there is no shell, and there are no containers: name a tool under "tool"; docs/tools.md says how to write your own';
@@ -39,7 +39,7 @@ const PAUSES = 'pause suspend suspended is_paused';
 const CACHES = 'caching memoize cache_key cache_ttl';
 const PRIORITIES = 'priority priorities pool queue priority_class';
 const ENVIRONMENT = 'env environment env_from vars variables';
-const LABELS = 'tags labels metadata annotations owner owners';
+const LABELS = 'tags metadata annotations owner owners';
 
 const TASK_HINTS = createHints([
   [CONDITIONS, NO_CONDITIONS],
@@ -94,7 +94,7 @@ const TASK_HINTS = createHints([
   ['suspend pause approval approve wait wait_until signal sensor', NO_WAITING],
   [PRIORITIES, NO_PRIORITIES],
   ['trigger_rule trigger_rules', ALL_SUCCEED],
-  [`description comment comments note notes ${LABELS}`, 'write a comment after #'],
+  [`description comment comments note notes labels ${LABELS}`, 'write a comment after #'],
 ]);
 
 const PIPELINE_HINTS = createHints([
@@ -110,7 +110,7 @@ const PIPELINE_HINTS = createHints([
     'tasks have fields for this; for all tasks it is one of the options of the run, which wavetrain run --help lists',
   ],
   ['output outputs result results', 'the outputs of all tasks are the result of the run, by task id'],
-  [LABELS, NO_LABELS],
+  [LABELS, TAGS],
   ['secret secrets', NO_SECRETS],
   [CONDITIONS, NO_CONDITIONS],
   [HANDLERS, NO_HANDLERS],
@@ -136,7 +136,7 @@ const PLAN_HINTS = createHints([
   ['name title', 'the name of a plan is its "id"'],
   ['concurrency parallelism max_parallel max_concurrency', 'write plan_concurrency: N'],
   [`params parameters ${ENVIRONMENT}`, 'the values of a plan are under "inputs"'],
-  [LABELS, NO_LABELS],
+  [LABELS, TAGS],
   [CONDITIONS, NO_CONDITIONS],
   [HANDLERS, NO_HANDLERS],
   [SCHEDULES, STARTS],

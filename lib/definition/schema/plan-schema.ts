@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { MAX_GOAL_LENGTH, MAX_SUB_PIPELINES } from '../../common/limits.js';
-import { optionalField, PIPELINE_ID, startFields, TASK_ID } from './schema.js';
+import { labelsField, optionalField, PIPELINE_ID, startFields, TASK_ID } from './schema.js';
 
 /** The single source of the plan definition: types, validators and JSON Schema derive from it (Plan, D44). */
 
@@ -48,6 +48,7 @@ export const PlanDefinition = Type.Object(
         description: 'How many independent sub-pipelines may run together.',
       }),
     ),
+    labels: labelsField('Labels of its runs, as in {team: billing}: lists of runs are filtered by them.'),
     ...startFields,
     sub_pipelines: Type.Array(SubPipelineDefinition, {
       minItems: 1,

@@ -1,5 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { MAX_GOAL_LENGTH } from '../../common/limits.js';
+import { LABEL_LIMITS, MAX_GOAL_LENGTH } from '../../common/limits.js';
+import type { Labels } from '../../common/wire/labels.js';
+import { LABEL_NAME, LABEL_VALUE } from './fields.js';
 
 /**
  * The single source of the pipeline definition: TypeScript types, validators, the JSON Schema for editors and the
@@ -189,6 +191,21 @@ export const startFields = {
   ),
 };
 
+/** Labels of runs, in a definition or a request (D76). */
+export function labelsField(description: string) {
+  const { most, valueLength } = LABEL_LIMITS;
+  const value = { type: 'string', maxLength: valueLength, pattern: LABEL_VALUE };
+  return optionalField(
+    Type.Unsafe<Labels>({
+      type: 'object',
+      patternProperties: { [LABEL_NAME]: value },
+      additionalProperties: false,
+      maxProperties: most,
+      description,
+    }),
+  );
+}
+
 export const PipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the pipeline.' }),
@@ -211,6 +228,7 @@ export const PipelineDefinition = Type.Object(
     reads: optionalField(
       Type.Array(Type.String(), { description: 'Blackboard keys that the session is limited to.' }),
     ),
+    labels: labelsField('Labels of its runs, as in {team: billing}: lists of runs are filtered by them.'),
     ...startFields,
     tasks: Type.Array(TaskDefinition, { minItems: 1, description: 'The tasks, in any order.' }),
   },

@@ -1,6 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { takeViolations, type Violation } from '../../common/json-schema/violation.js';
 import { isObject, kindOf } from '../../common/json/json.js';
+import { LABEL_LIMITS } from '../../common/limits.js';
 import type { Diagnostic } from '../problems/diagnostic.js';
 import type { Path } from '../problems/problem.js';
 import { type Hint, hintRename } from '../problems/hint.js';
@@ -38,6 +39,12 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
   };
   switch (keyword) {
     case 'additionalProperties':
+      if (path[0] === LABELS)
+        return {
+          ...invalid(`"${wantedName}" cannot be the name of a label`, LABEL_NAME_HINT),
+          path: [...path, wantedName],
+          at: 'key',
+        };
       return unknownField(wantedName, violation, shape);
     case 'required':
       return missingField(wantedName, violation, shape, fields);
@@ -51,11 +58,13 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
       return invalid(`${name} must be one of ${allowed.join(', ')}`, hintForChoice(path, value, allowed));
     }
     case 'pattern':
+      if (path[0] === LABELS) return invalid(`${name} must have no line breaks and other control characters`);
       return invalid(
         `"${String(value)}" is not a valid id`,
         `an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a ${shape.kind} may also start with a digit and contain dots`,
       );
     case 'maxItems':
+    case 'maxProperties':
       return invalid(`${name} must have at most ${JSON.stringify(wanted)} entries`);
     case 'maxLength':
       return invalid(`${name} must have at most ${JSON.stringify(wanted)} characters`);
@@ -66,6 +75,10 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
       return invalid(`${name} ${message ?? 'is not valid'}`);
   }
 }
+
+const LABELS = 'labels';
+
+const LABEL_NAME_HINT = `the name of a label has up to ${LABEL_LIMITS.nameLength} letters, digits, _, - and ., and starts with a letter, a digit or _`;
 
 function formatName(path: Path, { kind, parts, part }: DefinitionShape): string {
   const last = path.at(-1);

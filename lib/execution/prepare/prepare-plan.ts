@@ -18,6 +18,7 @@ import {
   RUN_BYTES,
   type WithSubmittedKeys,
 } from './prepare-run.js';
+import { measureLabels, mergeLabels } from './run-labels.js';
 import { resolvePlanBreakpoints } from '../breakpoints.js';
 import type { PlanRerunSource } from './rerun-source.js';
 
@@ -32,6 +33,8 @@ export interface PreparedPlan
     | 'session'
     | 'submittedKeys'
     | 'submittedText'
+    | 'labels'
+    | 'submittedLabels'
     | 'submittedOptions'
     | 'sizeBytes'
     | 'collectEvents'
@@ -67,6 +70,7 @@ export function preparePlan(
   );
   const session = freezeValues('session', run.session ?? {});
   const submittedText = readSubmittedText(run);
+  const labels = mergeLabels(plan.definition.labels, run.labels);
   const blackboard = providedBlackboard ?? new MemoryBlackboard();
   const ownsBlackboard = providedBlackboard === undefined;
   const secrets = new RunSecrets(secretSource, readTenantId(run));
@@ -86,6 +90,8 @@ export function preparePlan(
     session: session.json,
     submittedKeys: readSubmittedKeys(run),
     submittedText,
+    labels,
+    submittedLabels: run.labels && { ...run.labels },
     submittedOptions: { ...run.options },
     concurrency: readConcurrency(run),
     waves: sum(subRuns, ({ pipeline }) => pipeline.waves.length),
@@ -98,6 +104,7 @@ export function preparePlan(
       inputs.sizeBytes +
       session.sizeBytes +
       measureText(submittedText) +
+      measureLabels(labels) +
       sum(subRuns, ({ sizeBytes, pipeline }) => sizeBytes - pipeline.sizeBytes),
     collectEvents: run.collect_events ?? false,
     blackboard,

@@ -1,9 +1,11 @@
 import { randomFillSync } from 'node:crypto';
 import type { RunBreakpoints } from '../../../machines/run.js';
+import type { Labels } from '../../common/wire/labels.js';
 import type { Blackboard } from '../session/blackboard.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { isLongValue, type JsonObject, setOwn, subtractJsonLength } from '../../common/json/json.js';
 import { MAX_GOAL_LENGTH, MAX_SHOWN_YAML_LENGTH } from '../../common/limits.js';
+import { measureLabels, mergeLabels } from './run-labels.js';
 import { resolveParamsInSteps } from '../../definition/params.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
@@ -28,6 +30,10 @@ export interface PreparedRun extends RunDefinition {
   readonly submittedText: string | undefined;
   /** Undefined for a run that never pauses. */
   readonly breakpoints: RunBreakpoints | undefined;
+  /** Those of the definition and of the submission together. */
+  readonly labels: Labels;
+  /** Those of the submission, for a rerun. */
+  readonly submittedLabels: Labels | undefined;
   /** The options as they were submitted, for a rerun. */
   readonly submittedOptions: ExecutionOptions;
   /** Memory of the run before it begins, in bytes. */
@@ -102,6 +108,7 @@ export function* prepareRunInSteps(
   const runSecrets = secrets instanceof RunSecrets ? secrets : new RunSecrets(secrets, tenantId);
   runSecrets.add(pipeline.contract.secrets);
   const submittedText = readSubmittedText(run);
+  const labels = mergeLabels(pipeline.definition.labels, run.labels);
   const goal = runSecrets.mask(renderGoal(pipeline, new GoalScope(params.json, inputs.json)));
   return {
     id,
@@ -117,6 +124,8 @@ export function* prepareRunInSteps(
     breakpoints: run.breakpoints && resolveBreakpoints(pipeline, run.breakpoints),
     submittedKeys: readSubmittedKeys(run),
     submittedText,
+    labels,
+    submittedLabels: run.labels && { ...run.labels },
     submittedOptions: run.options === undefined ? NO_OPTIONS : { ...run.options },
     sizeBytes:
       RUN_BYTES +
@@ -126,6 +135,7 @@ export function* prepareRunInSteps(
       session.sizeBytes +
       goal.length +
       measureText(submittedText) +
+      measureLabels(labels) +
       (rerunSource === undefined ? 0 : measureSource(rerunSource)),
     collectEvents: run.collect_events ?? false,
     blackboard,

@@ -1,3 +1,4 @@
+import type { Labels } from '../../common/wire/labels.js';
 import type { JsonObject } from '../../common/json/json.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { Plan } from '../../plans/plan.js';
@@ -47,6 +48,8 @@ export interface RunInputs {
   readonly session?: JsonObject;
   readonly options?: ExecutionOptions;
   readonly breakpoints?: Breakpoints;
+  /** Win over the labels of the definition, name by name (D76). */
+  readonly labels?: Labels;
   /** Collects the start, finish and fail events of every task. Default false. */
   readonly collect_events?: boolean;
   /** Namespace on the blackboard. Default `default`. */
@@ -57,7 +60,14 @@ export interface RunInputs {
 export interface PlanInputs
   extends Pick<
     RunInputs,
-    'submitted_text' | 'inputs' | 'session' | 'options' | 'breakpoints' | 'collect_events' | 'tenant_id'
+    | 'submitted_text'
+    | 'inputs'
+    | 'session'
+    | 'options'
+    | 'breakpoints'
+    | 'labels'
+    | 'collect_events'
+    | 'tenant_id'
   > {
   readonly plan: Plan;
   /** Maximum number of sub-pipelines that run together; overrides the plan's own (D45). */

@@ -10,6 +10,7 @@ import {
 } from '../../../machines/status.js';
 import type { RunStatus } from '../../../machines/types.js';
 import type { Timeline } from '../../common/clock.js';
+import type { Labels } from '../../common/wire/labels.js';
 import type { RunTrigger, StartedBy } from '../../common/wire/started-by.js';
 import { type FailedTask, findFailedTask, type TaskFailure } from '../../common/errors.js';
 import type { RunFact } from '../history/fact.js';
@@ -50,6 +51,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   abstract readonly prepared: {
     readonly id: string;
     readonly tenantId: string;
+    readonly labels: Labels;
     readonly rerunSource: { readonly runId: string } | undefined;
   };
   abstract readonly journal: Journal;
@@ -106,6 +108,10 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   get tenantId(): string {
     return this.prepared.tenantId;
+  }
+
+  get labels(): Labels {
+    return this.prepared.labels;
   }
 
   /** Id of the run that this one repeats; null for a first run (D35). */

@@ -9,11 +9,11 @@ import { isLoopback } from '../security/browser-guard.js';
 /**
  * The permissions of an API key: `read` shows runs; `run` starts, cancels, reruns and deletes them; `edit` saves files
  * of the folder of pipelines, those with a new schedule or webhook only with `run` (D72); `metrics` reads the metrics
- * of the whole server.
+ * of the whole server; `admin` backs up its store, with the runs of all tenants (D74).
  */
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-export const KEY_SCOPES = ['read', 'run', 'edit', 'metrics'] as const;
+export const KEY_SCOPES = ['read', 'run', 'edit', 'metrics', 'admin'] as const;
 
 /** An entry of the keys file (D37). Only the owner knows the key itself. */
 export interface ApiKey {
@@ -42,8 +42,15 @@ export interface Caller {
   readonly scopes: readonly KeyScope[];
 }
 
-/** The caller of every request when the server has no keys. */
-export const ANONYMOUS: Caller = { name: null, tenants: null, scopes: KEY_SCOPES };
+/** The caller of every request when the server has no keys, and others than this machine can reach it. */
+export const ANONYMOUS: Caller = {
+  name: null,
+  tenants: null,
+  scopes: KEY_SCOPES.filter((scope) => scope !== 'admin'),
+};
+
+/** The caller of every request when the server has no keys, and only this machine can reach it. */
+const LOCAL_ANONYMOUS: Caller = { ...ANONYMOUS, scopes: KEY_SCOPES };
 
 /** Names the caller in the record of a run that its request starts (D75). */
 export function toStartedBy({ name }: Caller): StartedBy {
@@ -53,9 +60,12 @@ export function toStartedBy({ name }: Caller): StartedBy {
 /** Returns the caller of a request, or undefined when the request carries no valid key (D37). */
 export type Authenticate = (request: Pick<IncomingMessage, 'headersDistinct'>) => Caller | undefined;
 
-/** @param keys without keys every caller is {@link ANONYMOUS} */
-export function createAuthenticator(keys: readonly ApiKey[] | undefined): Authenticate {
-  if (keys === undefined) return () => ANONYMOUS;
+/**
+ * @param keys without keys every caller is anonymous
+ * @param isLocal true when only this machine can reach the server
+ */
+export function createAuthenticator(keys: readonly ApiKey[] | undefined, isLocal: boolean): Authenticate {
+  if (keys === undefined) return () => (isLocal ? LOCAL_ANONYMOUS : ANONYMOUS);
   const entries = keys.map(({ name, sha256, tenants, scopes }) => ({
     digest: Buffer.from(sha256, 'hex'),
     caller: { name, tenants: tenants.includes(ALL_TENANTS) ? null : tenants, scopes },
@@ -95,6 +105,13 @@ export function unauthorizedMessage(headers: IncomingHttpHeaders): string {
   const hasKey = headers.authorization !== undefined || headers['x-api-key'] !== undefined;
   if (!hasKey) return `no API key was sent: send ${usage}`;
   return `the API key is unknown, or was not sent as ${usage}; the server reads its keys file when it starts`;
+}
+
+/** Explains a response of 403: the caller lacks the scope of the route (D37). */
+export function missingScopeMessage({ name }: Caller, scope: KeyScope): string {
+  return name === null
+    ? `without keys, nobody has the scope "${scope}" on a server that other machines can reach: start it with a keys file`
+    : `this key lacks the scope "${scope}"`;
 }
 
 export function canUseTenant({ tenants }: Caller, tenantId: string): boolean {

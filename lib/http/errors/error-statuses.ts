@@ -88,7 +88,7 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   }),
   ...withStatus(429, {
     too_many_streams:
-      'Too many event streams are open, or too many requests wait for runs. Try again after `Retry-After` seconds.',
+      'Too many event streams are open, or too many requests wait for runs; or another backup is being written. Try again after `Retry-After` seconds.',
     too_many_failures:
       'The requests of this address to webhooks that were not accepted have sent too much. Try again after `Retry-After` seconds.',
   }),
@@ -96,7 +96,8 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   ...withStatus(500, {
     task_failed:
       'A task of the run failed: `task_id`, `error` and `failures` describe it; `sub_pipeline` too, in a run of a plan.',
-    internal: 'A bug in the server. Its log has the details under the same `id`.',
+    internal:
+      'A bug in the server. Its log has the details under the same `id`. Or a backup that could not be written: the message says why.',
   }),
   ...withStatus(501, { not_implemented: 'The server is not configured for this request.' }),
   ...withStatus(502, {

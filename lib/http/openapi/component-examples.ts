@@ -42,6 +42,7 @@ const SUMMARY = {
   rerun_of: null,
   trigger: null,
   started_by: { kind: 'key', name: 'ci' },
+  labels: { team: 'billing' },
 };
 
 const PLAN_OUTCOME = {

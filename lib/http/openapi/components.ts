@@ -86,11 +86,14 @@ function simplifyNullable(schema: Schema): Schema {
   return { ...value, ...rest, type: [value['type'], 'null'] };
 }
 
-/** Writes a map with any keys without a pattern for its keys. */
+/** Writes a map without a pattern for its fields: client generators know no such thing. */
 function simplifyMap(schema: Schema): Schema {
   const { patternProperties: patterns, ...rest } = schema;
-  if (!isObject(patterns) || Object.keys(patterns).join() !== '^.*$') return schema;
-  return { ...rest, additionalProperties: patterns['^.*$'] };
+  if (!isObject(patterns)) return schema;
+  const [pattern = '', ...others] = Object.keys(patterns);
+  if (others.length > 0) return schema;
+  const names = pattern === '^.*$' ? {} : { propertyNames: { pattern } };
+  return { ...rest, ...names, additionalProperties: patterns[pattern] };
 }
 
 /** Adds the type of text constants, which Swagger UI would show as `any`. */

@@ -63,7 +63,7 @@ export function createOpenApiDocument(routes: readonly Route[], version: string)
 }
 
 const API_KEY =
-  'An API key of the server. It has tenants, whose runs it can see and start, and scopes: `read`, `run`, `edit` and `metrics`. By default, a server on a loopback address needs no keys.';
+  'An API key of the server. It has tenants, whose runs it can see and start, and scopes: `read`, `run`, `edit`, `metrics` and `admin`. By default, a server on a loopback address needs no keys.';
 
 function listTags(routes: readonly Route[]): Schema[] {
   const names = [...new Set(routes.map(({ tag }) => tag))];

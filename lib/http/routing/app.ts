@@ -5,6 +5,7 @@ import { statelyPageRoutes } from '../inspector/stately-page.js';
 import { loggedErrorResponse } from '../errors/error-response.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
 import { ResponseSender } from '../responses/response-sender.js';
+import { adminRoutes } from '../routes/admin.js';
 import { artifactRoutes } from '../routes/runs/artifacts.js';
 import { compileRoutes } from '../routes/compile.js';
 import { eventRoutes } from '../sse/event-routes.js';
@@ -39,6 +40,7 @@ export function createRoutes(services: HttpServices): Route[] {
     ...runActionRoutes(services),
     ...healthRoutes(services),
     ...metricsRoutes(services),
+    ...adminRoutes(services),
     ...docsRoutes(),
     ...statelyPageRoutes(),
     ...inspectorRoutes(),

@@ -11,7 +11,13 @@ import {
 import { describeErrors, type Nouns } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json/json.js';
 import { countHeaders } from '../security/browser-guard.js';
-import { ANONYMOUS, type Caller, resolveTenant, unauthorizedMessage } from '../auth/authenticate.js';
+import {
+  ANONYMOUS,
+  type Caller,
+  missingScopeMessage,
+  resolveTenant,
+  unauthorizedMessage,
+} from '../auth/authenticate.js';
 import { isShortJson } from '../../common/json/json-writer.js';
 import type { ResponseSender } from '../responses/response-sender.js';
 import type { HttpServices } from '../services.js';
@@ -34,6 +40,8 @@ export class Endpoint {
   readonly #sender: ResponseSender;
   readonly #validateParams: Validator | undefined;
   readonly #validateQuery: Validator | undefined;
+  /** Parameters of the query that may be repeated. */
+  readonly #listParameters: readonly string[];
   readonly #validateHeaders: Validator | undefined;
   readonly #validateBody: Validator | undefined;
   /** Fields of the body for which null means that they are left out (D53). */
@@ -59,6 +67,7 @@ export class Endpoint {
           { one: 'query parameter', all: 'the query parameters' },
           TEXT_VALUES,
         );
+    this.#listParameters = listRepeatable(route.query);
     this.#validateHeaders =
       route.headers && compileValidator(route.headers, { one: 'header', all: 'the headers' }, TEXT_VALUES);
     this.#validateBody = route.body && compileValidator(route.body.schema, { one: 'field', all: 'the body' });
@@ -99,7 +108,7 @@ export class Endpoint {
   ): Promise<void> {
     const mediaType = this.#negotiateMediaType(ctx);
     assertValid(this.#validateParams?.(params));
-    const query = ctx.querystring === '' ? {} : { ...ctx.query };
+    const query = ctx.querystring === '' ? {} : this.#readQuery(ctx.query);
     assertValid(this.#validateQuery?.(query));
     const headers = this.#pickHeaders(ctx);
     assertValid(this.#validateHeaders?.(headers));
@@ -113,6 +122,16 @@ export class Endpoint {
     const { status = this.#defaultStatus, type = mediaType } = result;
     this.#assertDocumented(status, result.body);
     await this.#sender.send(ctx, status, type, result, memory.tenantId);
+  }
+
+  /** A parameter that may be repeated is a list, also when it is there once. */
+  #readQuery(query: Context['query']): Record<string, unknown> {
+    const read: Record<string, unknown> = { ...query };
+    for (const name of this.#listParameters) {
+      const value = read[name];
+      if (typeof value === 'string') read[name] = [value];
+    }
+    return read;
   }
 
   #openMemory(payer: string | BodyProof): BodyMemory {
@@ -140,7 +159,7 @@ export class Endpoint {
     if (caller === undefined) throw new WavetrainError('unauthorized', unauthorizedMessage(ctx.req.headers));
     ctx.state['caller'] = caller.name;
     if (access !== 'any' && !caller.scopes.includes(access)) {
-      throw new WavetrainError('forbidden', `this key lacks the scope "${access}"`);
+      throw new WavetrainError('forbidden', missingScopeMessage(caller, access));
     }
     return caller;
   }
@@ -306,6 +325,11 @@ function compileResponseValidators({ responses }: Route): Map<number, Validator>
     validators.set(Number(status), compileValidator(schema, { one: 'field', all: 'the response' }));
   }
   return validators;
+}
+
+function listRepeatable(schema: TObject | undefined): string[] {
+  const properties: Readonly<Record<string, { readonly type?: unknown }>> = schema?.properties ?? {};
+  return Object.keys(properties).filter((name) => properties[name]?.type === 'array');
 }
 
 function listMediaTypes({ responses, defaultMediaType }: Route): string[] {

@@ -1,6 +1,6 @@
 import Type, { type TProperties } from 'typebox';
 import { PlanDefinition, SubPipelineDefinition } from '../../definition/schema/plan-schema.js';
-import { optionalField } from '../../definition/schema/schema.js';
+import { labelsField, optionalField } from '../../definition/schema/schema.js';
 import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
 import { TENANT_ID_PATTERN } from '../auth/authenticate.js';
 import { anyJsonObject } from '../../common/wire/shape.js';
@@ -102,6 +102,9 @@ const runFields = {
   session: optionalField(anyJsonObject('Initial values of the session, read as `{{session.KEY}}`.')),
   options: optionalField(ExecutionOptionsSchema),
   breakpoints: optionalField(BreakpointsSchema),
+  labels: labelsField(
+    'Labels of the run, as in `{"team": "billing"}`: they win over those of the definition, name by name. Lists of runs are filtered by them.',
+  ),
   collect_events: nullableBoolean({
     default: false,
     description: 'Return the start, finish and fail events of every task with the result.',
@@ -254,5 +257,6 @@ export const RerunRequestSchema = bodySchema('RerunRequest', {
   inputs: optionalField(anyJsonObject('Inputs that change. The others keep the values that were sent.')),
   session: optionalField(anyJsonObject('Session values that change.')),
   options: optionalField(ExecutionOptionsSchema),
+  labels: labelsField('Labels that change. The others keep the values that were sent.'),
   plan_concurrency: planRunFields.plan_concurrency,
 });

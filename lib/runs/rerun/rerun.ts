@@ -23,7 +23,7 @@ import { collectRerunSource } from './collect-rerun-source.js';
 
 /** The differences between a rerun and the run that it repeats (D60). */
 export interface RerunChanges
-  extends Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options'>,
+  extends Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options' | 'labels'>,
     Pick<PlanInputs, 'plan_concurrency'> {
   /** A changed definition, for the run of a pipeline. Values are merged over the earlier ones, key by key. */
   readonly pipeline?: RunInputs['pipeline'];
@@ -124,8 +124,8 @@ function assertChangesFit({ id, kind }: BaseRun, changes: RerunChanges): void {
   }
 }
 
-/** Returns true when a rerun brings anything but `from`. */
-function hasChanges({ from: _, submitted_text: __, ...changes }: RerunRequest): boolean {
+/** Returns true when a rerun brings anything but `from` and labels. */
+function hasChanges({ from: _, submitted_text: __, labels: ___, ...changes }: RerunRequest): boolean {
   return Object.values(changes).some((change) => change !== undefined);
 }
 
@@ -146,15 +146,21 @@ function* mergeCommon(
   run: AnyRun,
   request: RerunRequest,
 ): Steps<
-  Pick<RunInputs, 'submitted_text' | 'inputs' | 'session' | 'options' | 'collect_events' | 'tenant_id'> &
+  Pick<
+    RunInputs,
+    'submitted_text' | 'inputs' | 'session' | 'options' | 'labels' | 'collect_events' | 'tenant_id'
+  > &
     WithSubmittedKeys
 > {
-  const { submittedKeys, submittedText, submittedOptions, collectEvents, tenantId } = run.prepared;
+  const { submittedKeys, submittedText, submittedOptions, submittedLabels, collectEvents, tenantId } =
+    run.prepared;
+  const labels = request.labels === undefined ? submittedLabels : { ...submittedLabels, ...request.labels };
   const isRedefined = request.pipeline !== undefined || request.plan !== undefined;
   return {
     ...(yield* mergeValues(run, request, isRedefined)),
     submitted_text: isRedefined ? request.submitted_text : submittedText,
     options: { ...submittedOptions, ...request.options },
+    ...(labels && { labels }),
     collect_events: collectEvents,
     tenant_id: tenantId,
     submittedKeys: {

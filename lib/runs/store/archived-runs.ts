@@ -25,7 +25,7 @@ interface ArchiveParts {
   readonly memory: MemoryPool | undefined;
   readonly clock: Clock;
   readonly options: Pick<RegistryOptions, 'archiveLimits' | 'onPruned'>;
-  /** Adds a run that was read from the archive to those that can be found. */
+  /** Takes over a run that was read from the archive, and that cannot be found yet. */
   readonly enter: (run: RestoredRun) => RunEntry;
 }
 
@@ -44,7 +44,18 @@ export class ArchivedRuns {
 
   /** From then on, runs can be read, and the limits of the archive hold. */
   start(revive: ReviveDefinition): void {
-    const { store, archive, factory, memory, executor, enter, cache, clock, options } = this.#parts;
+    const {
+      store,
+      archive,
+      factory,
+      memory,
+      executor,
+      enter,
+      cache,
+      clock,
+      runs: index,
+      options,
+    } = this.#parts;
     this.#loader = new SettledRunLoader({
       store,
       archive,
@@ -53,7 +64,10 @@ export class ArchivedRuns {
       memory,
       createMissingFiles: () => new MissingRunFiles(executor),
       enter,
-      cache: (entry) => cache.add(entry),
+      cache: (entry) => {
+        index.addToCache(entry);
+        cache.add(entry);
+      },
       drop: (entry) => this.unload(entry),
     });
     const { archiveLimits, onPruned } = options;
@@ -96,13 +110,21 @@ export class ArchivedRuns {
     entry.drop();
   }
 
+  /** Deletes a settled run that is not in memory. */
+  async remove(runId: string): Promise<void> {
+    const head = await this.archive.head(runId);
+    if (head?.endStatus === undefined) return;
+    this.#parts.store.remove(runId);
+    this.#forget({ ...head, status: head.endStatus });
+  }
+
   /** Deletes nothing from then on. Returns what to wait for until nothing is deleted any more. */
   close(): Promise<void> | undefined {
     return this.#pruner?.close();
   }
 
-  /** Forgets a run that was deleted because of the limits. */
-  #forget({ id, tenantId, status, idempotency }: PrunedRun): void {
+  /** Forgets a run that was deleted from the archive. */
+  #forget({ id, tenantId, status, idempotency }: Omit<PrunedRun, 'reason'>): void {
     const { runs, keys, cache, executor } = this.#parts;
     const entry = runs.get(id);
     if (entry !== undefined) {

@@ -22,6 +22,13 @@ const MAX_REBUILDS = 16;
 /** How long runs wait that did not fit into the memory, before they are tried again. */
 const RETRY_MS = 1000;
 
+/** How many runs of a store can be found again, how many of them go on, and how many more wait until there is memory. */
+export interface RestoredRuns {
+  readonly kept: number;
+  readonly goingOn: number;
+  readonly waiting: number;
+}
+
 interface RestorationOptions {
   readonly store: RunStore;
   readonly revive: ReviveDefinition;

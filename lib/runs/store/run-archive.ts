@@ -2,6 +2,7 @@ import type { RunStatus } from '../../../machines/types.js';
 import type { RunSummary } from '../record.js';
 import type { DefinitionOfTenant, RunQuery } from '../views/run-query.js';
 import type { IdempotencyKey } from '../idempotency.js';
+import type { StatisticsQuery, StatisticsRows } from './statistics/statistics-query.js';
 
 /** A run that was accepted, without what was submitted. */
 export interface StoredRunHead {
@@ -87,6 +88,8 @@ export interface RunArchive {
     most: number,
     tenantId: string,
   ): Promise<readonly (readonly ListedRun[])[]>;
+  /** Counts the runs that have settled, also those that were deleted since. */
+  statistics(query: StatisticsQuery, tenantId: string): Promise<StatisticsRows>;
   /** The settled run, or the one at work, that was submitted with an idempotency key; undefined when none is kept. */
   findKey(tenantId: string, key: string): Promise<StoredRunHead | undefined>;
   /**

@@ -1,3 +1,4 @@
+import type { Labels } from '../../common/wire/labels.js';
 import type { RunTrigger, StartedBy } from '../../common/wire/started-by.js';
 import type { JsonObject } from '../../common/json/json.js';
 import type { Fact } from '../../execution/history/fact.js';
@@ -35,6 +36,8 @@ export interface StoredSubmission {
   readonly session?: JsonObject;
   readonly options?: ExecutionOptions;
   readonly breakpoints?: Breakpoints;
+  /** Without those of the definition; earlier versions have kept none. */
+  readonly labels?: Labels;
   readonly collect_events?: boolean;
   readonly plan_concurrency?: number;
   readonly tenant_id: string;

@@ -2,6 +2,8 @@ import { errorCode, WavetrainError } from '../../common/errors.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import { shareLimit } from '../../common/memory/shared-limit.js';
 import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
+import { inNextTurn } from '../../common/scheduling/turns.js';
+import { runNotFound } from '../../execution/local-executor.js';
 import type { MissingRunFiles } from '../rerun/missing-run-files.js';
 import type { RestoredRun, ReviveDefinition, RunFactory } from '../run-factory.js';
 import type { RunEntry } from '../run-entry.js';
@@ -21,9 +23,9 @@ interface LoaderParts {
   readonly revive: ReviveDefinition;
   readonly memory: MemoryPool | undefined;
   readonly createMissingFiles: () => MissingRunFiles;
-  /** Adds the run to those that can be found. */
+  /** Takes over the run, which cannot be found until it is rebuilt. */
   readonly enter: (run: RestoredRun) => RunEntry;
-  /** Keeps the rebuilt run until others need its memory. */
+  /** Lets the rebuilt run be found, until others need its memory. */
   readonly cache: (entry: RunEntry) => void;
   readonly drop: (entry: RunEntry) => void;
 }
@@ -59,7 +61,7 @@ export class SettledRunLoader {
   }
 
   async #load(head: StoredRunHead): Promise<void> {
-    const { store, archive, factory, revive, createMissingFiles, enter, cache, drop } = this.#parts;
+    const { store, factory, revive, createMissingFiles, enter, cache, drop } = this.#parts;
     const missingFiles = createMissingFiles();
     const reserve = (bytes: number): (() => void) => this.#reserve(head.tenantId, bytes);
     const restored = await factory
@@ -70,16 +72,24 @@ export class SettledRunLoader {
     if (restored === undefined) return;
     const entry = enter(restored);
     try {
-      await entry.run.rebuild();
+      await this.#rebuild(entry, head.id);
+      // All who wait for the run retain it in this turn: one that is larger than the cache must not go before.
+      inNextTurn(entry.retain());
+      cache(entry);
+    } catch (error) {
+      drop(entry);
+      throw error;
     } finally {
       restored.release();
       missingFiles.forget();
     }
+  }
+
+  async #rebuild({ run }: RunEntry, runId: string): Promise<void> {
+    await run.rebuild();
     // Retention may have deleted facts of the run while they were read.
-    const isKept = (await archive.head(head.id)) !== undefined;
-    if (isKept && entry.run.isSettled) return cache(entry);
-    drop(entry);
-    if (isKept) throw cannotBeShown(head.id);
+    if ((await this.#parts.archive.head(runId)) === undefined) throw runNotFound(runId);
+    if (!run.isSettled) throw cannotBeShown(runId);
   }
 
   #reserve(tenantId: string, bytes: number): () => void {

@@ -1,4 +1,4 @@
-import { LISTING_LIMITS } from '../../common/limits.js';
+import { LABEL_LIMITS, LISTING_LIMITS } from '../../common/limits.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { createTextFinder } from '../../common/text.js';
 import type { BaseRun } from '../../execution/run/base-run.js';
@@ -8,10 +8,10 @@ import {
   type DefinitionOfTenant,
   encodeCursor,
   firstNumberAfter,
-  MIN_ID_LENGTH,
   type RunQuery,
   type RunStatusFilter,
 } from './run-query.js';
+import { listLabels, matchesLabels } from '../../common/wire/labels.js';
 import { matchesStartedBy } from '../../common/wire/started-by.js';
 import type { RunCountsSchema, RunPageSchema } from '../../common/wire/run.js';
 import type { Shape } from '../../common/wire/shape.js';
@@ -113,11 +113,14 @@ class RunFilter {
   readonly #query: RunQuery;
   readonly #tenants: ReadonlySet<string> | undefined;
   readonly #finds: ReturnType<typeof createTextFinder> | undefined;
-  /** The beginning of an id. */
+  /** The searched text, as a part of an id. */
   readonly #id: string;
+  /** The beginning or the end of an id. */
+  readonly #idPart: string | undefined;
 
   constructor(query: RunQuery) {
-    const { tenants, text } = query;
+    const { tenants, text, id } = query;
+    this.#idPart = id?.toLowerCase();
     this.#id = text?.toLowerCase() ?? '';
     this.#query = query;
     this.#tenants = tenants && new Set(tenants);
@@ -126,26 +129,34 @@ class RunFilter {
   }
 
   /** Returns the cost of searching a run: a text of repeated letters is compared at each place of the searched text. */
-  searchCost({ goal, status, failures }: BaseRun): number {
+  searchCost({ goal, status, failures, labels }: BaseRun): number {
     if (this.#finds === undefined) return 0;
     const { text = '' } = this.#query;
-    const searched = Math.min(goal.length, LISTING_LIMITS.searchedLength);
+    const searched =
+      Math.min(goal.length, LISTING_LIMITS.searchedLength) +
+      Object.keys(labels).length * LABEL_LIMITS.textLength;
     const comparisons = text.length * (searched + (status === 'failed' ? LISTING_LIMITS.searchedLength : 0));
     return SEARCH_COST + failures.length / FAILURES_PER_COST + comparisons / COMPARISONS_PER_COST;
   }
 
   /** Returns true when a run passes all filters but that of its status. */
   accepts(run: BaseRun): boolean {
-    const { pipeline_id, trigger, startedBy, createdAfterMs, createdBeforeMs } = this.#query;
+    const { pipeline_id, trigger, startedBy, labels, createdAfterMs, createdBeforeMs } = this.#query;
     if (this.#tenants !== undefined && !this.#tenants.has(run.tenantId)) return false;
     if (pipeline_id !== undefined && run.definitionId !== pipeline_id) return false;
     if (trigger !== undefined && run.trigger !== trigger) return false;
     if (startedBy !== undefined && !matchesStartedBy(startedBy, run.startedBy)) return false;
+    if (labels !== undefined && !matchesLabels(labels, run.labels)) return false;
     if (createdAfterMs !== undefined && run.createdAt < createdAfterMs) return false;
     if (createdBeforeMs !== undefined && run.createdAt >= createdBeforeMs) return false;
     const { id, definitionId, goal, error } = run;
-    if (this.#finds === undefined || this.#finds([definitionId, goal, error ?? ''])) return true;
-    return this.#id.length >= MIN_ID_LENGTH && id.startsWith(this.#id);
+    if (this.#idPart !== undefined && !(id.startsWith(this.#idPart) || id.endsWith(this.#idPart)))
+      return false;
+    if (this.#finds === undefined) return true;
+    if (this.#finds([definitionId, goal, error ?? '', ...listLabels(run.labels)])) return true;
+    return (
+      this.#id.length >= LISTING_LIMITS.idPartLength && (id.startsWith(this.#id) || id.endsWith(this.#id))
+    );
   }
 
   acceptsStatus(run: BaseRun): boolean {

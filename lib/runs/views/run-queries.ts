@@ -23,6 +23,11 @@ import { describeRerun, type RerunReport } from '../rerun/rerun-report.js';
 import type { Restoration } from '../store/restoration.js';
 import type { ArchivedRuns } from '../store/archived-runs.js';
 import type { ArchivePage, EndCounts, ListedRun } from '../store/run-archive.js';
+import {
+  readStatistics,
+  type StatisticsPage,
+  type StatisticsRequest,
+} from '../store/statistics/statistics-request.js';
 import type { StoreGuard } from '../store/store-guard.js';
 import { RunFiles } from '../tasks/run-files.js';
 import {
@@ -182,6 +187,12 @@ export class RunQueries {
       const memory: readonly ListedRun[] = inMemory.get(definition) ?? [];
       return mergePages({ runs: memory }, { runs: archived?.[index] ?? [] }, most).runs;
     });
+  }
+
+  /** Counts the runs that have settled; without an archive, those that are kept. Rejects with `invalid_request`, `shutting_down`. */
+  async statistics(request: StatisticsRequest, tenantId: string): Promise<StatisticsPage> {
+    this.#assertListable();
+    return readStatistics(request, tenantId, { ...this.#parts, archive: this.#parts.archived?.archive });
   }
 
   /** The number of kept runs per status; omits a status without runs. */

@@ -14,11 +14,15 @@ export interface RunQuery {
   /** Only runs that a schedule, or a webhook, has started. */
   readonly trigger?: RunTrigger | undefined;
   readonly startedBy?: StartedByFilter | undefined;
+  /** Only runs with all these labels, as in `team:billing` (D76). */
+  readonly labels?: readonly string[] | undefined;
   /**
-   * Only runs with this text in the id of their pipeline, their goal or their error, in capital or small letters, or, with six
-   * characters or more, at the beginning of their id. Of a goal or an error, the first 2,000 characters count.
+   * Only runs with this text in the id of their pipeline, their goal, their error or a label, in capital or small letters, or, with six
+   * characters or more, at the beginning or the end of their id. Of a goal or an error, the first 2,000 characters count.
    */
   readonly text?: string | undefined;
+  /** Only runs whose id begins or ends with these characters, at least four. */
+  readonly id?: string | undefined;
   /** Only runs that were submitted at this time or later, in milliseconds since 1970. */
   readonly createdAfterMs?: number | undefined;
   /** Only runs that were submitted earlier. */
@@ -30,9 +34,6 @@ export interface RunQuery {
   /** The `next_cursor` of the previous page; undefined starts with the newest run. */
   readonly cursor?: string | undefined;
 }
-
-/** So many characters select runs by the beginning of their ids: fewer would select most of the runs of a month. */
-export const MIN_ID_LENGTH = 6;
 
 export interface DefinitionOfTenant {
   readonly tenantId: string;

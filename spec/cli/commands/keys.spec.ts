@@ -27,9 +27,15 @@ describe('keys new (D37, D43)', () => {
     expect(keys).to.deep.equal([
       { name: 'ada', sha256: sha256(key), tenants: ['default'], scopes: ['read', 'run'] },
     ]);
-    expect(createAuthenticator(keys)({ headersDistinct: { 'x-api-key': [key] } })).to.include({
+    expect(createAuthenticator(keys, false)({ headersDistinct: { 'x-api-key': [key] } })).to.include({
       name: 'ada',
     });
+  });
+
+  it('creates a key with the scope "admin", which no key has otherwise (D74)', async () => {
+    const { stdout } = await keysNew(['--name', 'backups', '--scope', 'admin']);
+    const keys = parseKeysFile(stdout.slice(stdout.indexOf('\n')), 'entry');
+    expect(keys.map(({ scopes }) => scopes)).to.deep.equal([['admin']]);
   });
 
   it('creates a different key with a different name each time', async () => {

@@ -26,6 +26,38 @@ describe('wavetrain runs submit', () => {
     expect(accepted).to.have.all.keys('run_id', 'status');
   });
 
+  it('gives the run labels with --label, by which runs list filters and which runs show shows (D76)', async () => {
+    const { stdout } = await submit(
+      'greet.yaml --params @params.json --label team=billing --label url:http://x?a=b',
+    );
+    const id = stdout.trim();
+    const { labels } = await server.registry.settled(id);
+    expect(labels).to.deep.equal({ team: 'billing', url: 'http://x?a=b' });
+    const list = async (flags: string): Promise<object[]> =>
+      JSON.parse((await server.runs(`list --json ${flags}`)).stdout).runs;
+    expect(await list('--label team=billing --label url=http://x?a=b')).to.have.length(1);
+    expect((await list('--label team:billing'))[0]).to.deep.include({ run_id: id, labels });
+    expect(await list('--label team=billing --label url=x')).to.deep.equal([]);
+    expect((await server.runs(`show ${id}`)).stdout).to.match(
+      /\nlabels +team=billing, url=http:\/\/x\?a=b\n/,
+    );
+    const rerun = await server.runs(`rerun ${id} --label team=ops`);
+    expect((await server.registry.settled(rerun.stdout.trim())).labels).to.deep.equal({
+      ...labels,
+      team: 'ops',
+    });
+    expect(rerun.stderr, 'everything runs again').to.equal('');
+  });
+
+  it('exits with 2 for a label without a value, or one that cannot be', async () => {
+    const none = await submit('greet.yaml --params @params.json --label team');
+    expect(none.status).to.equal(2);
+    expect(none.stderr)
+      .to.contain('--label must be a name and a value, not "team"')
+      .and.to.contain('--label team=billing');
+    expect((await server.runs('list --label team')).stderr).to.contain('--label must be a name and a value');
+  });
+
   it('submits a plan with the pipelines in its folder', async () => {
     const { stdout } = await submit('plan.yaml');
     expect(await server.registry.settled(stdout.trim())).to.include({ kind: 'plan', status: 'succeeded' });

@@ -85,12 +85,10 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['outputs: {}', /result of the run/],
     ['handler_on: {}', /no handlers/],
     ['if: x', /no conditions/],
-    ...['tags: [x]', 'labels: {a: b}', 'metadata: {}', 'annotations: {}', 'owner: me'].map(
-      (field): [string, RegExp] => [
-        field,
-        /^there are no tags, no labels and no owners: write them into "description"$/,
-      ],
-    ),
+    ...['tags: [x]', 'metadata: {}', 'annotations: {}', 'owner: me'].map((field): [string, RegExp] => [
+      field,
+      /^write labels: \{NAME: VALUE\}: lists of runs are filtered by them$/,
+    ]),
   ];
   for (const [field, hint] of inPipelines) {
     it(`says what there is instead of "${field}" in a pipeline`, () => {

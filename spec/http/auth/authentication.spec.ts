@@ -21,7 +21,7 @@ const KEYS: ApiKey[] = [
 
 describe('API key authentication (D37)', () => {
   describe('createAuthenticator', () => {
-    const authenticateRequest = createAuthenticator(KEYS);
+    const authenticateRequest = createAuthenticator(KEYS, false);
     const authenticate = (headers: NodeJS.Dict<string | string[]>): Caller | undefined => {
       const lists = Object.entries(headers).map(([name, value]) => [name, [value].flat()]);
       return authenticateRequest({ headersDistinct: Object.fromEntries(lists) });
@@ -65,8 +65,12 @@ describe('API key authentication (D37)', () => {
     }
 
     it('returns the anonymous caller when the server has no keys', () => {
-      expect(createAuthenticator(undefined)({ headersDistinct: { 'x-api-key': ['x'] } })).to.equal(ANONYMOUS);
-      expect(createAuthenticator([])({ headersDistinct: { 'x-api-key': ['x'] } })).to.equal(undefined);
+      expect(createAuthenticator(undefined, false)({ headersDistinct: { 'x-api-key': ['x'] } })).to.equal(
+        ANONYMOUS,
+      );
+      expect(createAuthenticator(undefined, true)({ headersDistinct: {} })?.scopes).to.include('admin');
+      expect(ANONYMOUS.scopes).to.not.include('admin');
+      expect(createAuthenticator([], true)({ headersDistinct: { 'x-api-key': ['x'] } })).to.equal(undefined);
     });
   });
 

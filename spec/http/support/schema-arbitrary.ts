@@ -10,7 +10,7 @@ export type Knowledge = Readonly<Record<string, fc.Arbitrary<unknown>>>;
 /** Words that say nothing about values, and those that are read together with `type`. */
 const READ = new Set(
   `description title default examples required properties additionalProperties items pattern minLength maxLength
-  minimum maximum exclusiveMinimum minItems maxItems type`.split(/\s+/),
+  minimum maximum exclusiveMinimum minItems maxItems maxProperties propertyNames type`.split(/\s+/),
 );
 
 /**
@@ -84,13 +84,19 @@ export class SchemaArbitrary {
     }
   }
 
-  #object({ properties = {}, required = [], additionalProperties }: Schema): fc.Arbitrary<unknown> {
+  #object({
+    properties = {},
+    required = [],
+    additionalProperties,
+    propertyNames,
+  }: Schema): fc.Arbitrary<unknown> {
     const named = Object.entries(properties as Schema).map(
       ([name, one]) => [name, this.of(one, name)] as const,
     );
     const known = fc.record(Object.fromEntries(named), { requiredKeys: required as string[] });
     if (additionalProperties === false) return known;
-    const others = fc.dictionary(fc.string({ maxLength: 8 }), this.of(additionalProperties), { maxKeys: 3 });
+    const names = isObject(propertyNames) ? createString(propertyNames) : fc.string({ maxLength: 8 });
+    const others = fc.dictionary(names, this.of(additionalProperties), { maxKeys: 3 });
     return fc.tuple(others, known).map(([more, own]) => ({ ...more, ...own }));
   }
 }

@@ -13,7 +13,7 @@ export interface Finished {
 
 /**
  * A temporary folder in which the commands of a document run: it holds the examples, `npx wavetrain` and `wavetrain`
- * start the built command, `sqlite3 FILE SQL` executes a statement, and programs import the package by its name.
+ * start the built command, and programs import the package by its name.
  */
 export class Shell {
   readonly folder = new TemporaryFolder();
@@ -36,9 +36,6 @@ export class Shell {
       `exec "${process.execPath}" --import "${ROOT}/node_modules/tsx/dist/loader.mjs" "$@"`,
     );
     this.#command('npx', 'exec "$@"');
-    const driver = JSON.stringify(join(ROOT, 'node_modules/libsql'));
-    const program = `const [, file, sql] = process.argv; new (require(${driver}))(file).exec(sql)`;
-    this.#command('sqlite3', `exec "${process.execPath}" -e '${program}' "$@"`);
   }
 
   /** Runs a shell script up to the first command that fails. `errors: false` omits standard error. */

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, renameSync } from 'node:fs';
 import type { RerunRequest } from '../../../lib/runs/rerun/rerun.js';
 import { requireBuild } from '../../project/files.js';
 import { settle } from '../../support/deferred.js';
-import { type Keeping, KEEPINGS, KeptReruns, type Surroundings } from './kept-reruns.js';
+import { type Keeping, KEEPINGS, KeptReruns, type Surroundings } from './suites/kept-reruns.js';
 
 const LIST = Array.from({ length: 3000 }, (_, at) => `${at} ${'x'.repeat(200)}`);
 const EACH = `{id: each, tool: work, parallel_over: "{{pipeline.inputs.l}}", inputs: {text: "{{item}}"}}`;

@@ -7,7 +7,7 @@ import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { takeWarnings } from '../../support/warnings.js';
 import { createDisk, type Disk } from './memory/memory-store.js';
-import { StoredRuns } from './stored-runs.js';
+import { StoredRuns } from './suites/stored-runs.js';
 
 const DAY_MS = 86_400_000;
 const KEY = { key: 'k', fingerprint: 'f' };
@@ -235,6 +235,7 @@ describe('A registry that is restored from a store (D68)', () => {
     expect(used.usedBytes).to.be.lessThan(25_000);
     expect((await second.show(a)).status).to.equal('succeeded');
     expect(used.usedBytes).to.be.greaterThan(50_000);
+    await settle(1);
     await second.complete(b, 'long '.repeat(30_000));
     expect(second.getStatus(b)).to.equal('succeeded');
     expect(() => second.registry.record(a)).to.throw('there is no run');

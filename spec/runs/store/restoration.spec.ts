@@ -4,7 +4,7 @@ import { deferred, settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 import { takeWarnings } from '../../support/warnings.js';
 import { createDisk, type Disk } from './memory/memory-store.js';
-import { StoredRuns } from './stored-runs.js';
+import { StoredRuns } from './suites/stored-runs.js';
 
 const MIB = 2 ** 20;
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import { CommitQueue } from '../../../lib/runs/store/commit-queue.js';
-import { inspectStore } from '../../../lib/runs/store/sqlite/inspect-store.js';
+import { readStoreStats } from '../../../lib/runs/store/maintenance/store-stats.js';
 import { findDriver } from '../../../lib/runs/store/sqlite/open-errors.js';
 import { SqliteStore } from '../../../lib/runs/store/sqlite/sqlite-store.js';
 import { StoreThread } from '../../../lib/runs/store/sqlite/thread-client.js';
@@ -15,7 +15,7 @@ import { requireBuild, ROOT } from '../../project/files.js';
 import { catchRejection } from '../../support/rejection.js';
 import { useTemporaryFolder } from '../../support/temporary-folder.js';
 import { asUnprivilegedUser } from '../../support/unprivileged-user.js';
-import { cancelFact, listRuns, storedRun } from './store-suite.js';
+import { cancelFact, listRuns, storedRun } from './suites/store-suite.js';
 import { cases } from '../../support/measuring/cases.js';
 
 const PROGRAM = join(ROOT, 'dist', 'store-thread.cjs');
@@ -52,7 +52,7 @@ describe('A file of runs in trouble (D68)', () => {
 
   /** Returns what whoever looks into the file without opening it is told. */
   async function inspect(): Promise<string> {
-    return ((await catchRejection(inspectStore(file))) as WavetrainError).message;
+    return ((await catchRejection(readStoreStats(file))) as WavetrainError).message;
   }
 
   /** Runs statements in the file as another program would. */

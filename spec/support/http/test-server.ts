@@ -18,6 +18,7 @@ export interface TestServerOptions {
   readonly secrets?: ServerOptions['secrets'];
   readonly models?: ServerOptions['models'];
   readonly store?: ServerOptions['store'];
+  readonly backups?: ServerOptions['backups'];
 }
 
 /** A line of the server's log. */
@@ -72,6 +73,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     secrets: options.secrets,
     models: options.models,
     store: options.store,
+    backups: options.backups,
     checkResponses: true,
   });
   return {

@@ -29,6 +29,7 @@ export function createRunRecord(changes: Partial<RunRecord> = {}): RunRecord {
     rerun_of: null,
     trigger: null,
     started_by: { kind: 'library', name: null },
+    labels: {},
     ...changes,
   };
 }

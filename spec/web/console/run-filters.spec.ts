@@ -16,6 +16,7 @@ describe('The filters of the list of runs', () => {
       tenant: 't',
       trigger: 'schedule',
       started_by: 'key:ci',
+      label: 'team:billing',
       text: 'a&b',
       period: 'day',
     } as const;
@@ -31,7 +32,7 @@ describe('The filters of the list of runs', () => {
   });
 
   it('ask the server for the same minute as long as it lasts', () => {
-    const filters = readFilters('?period=hour&text=%20disk%20&status=failed&trigger=webhook');
+    const filters = readFilters('?period=hour&text=%20disk%20&status=failed&trigger=webhook&label=team%3Aa');
     const path = listPath(filters, Date.parse('2026-11-23T10:30:59.000Z'), FIRST_RANGE);
     expect(path).to.equal(listPath(filters, Date.parse('2026-11-23T10:30:01.000Z'), FIRST_RANGE));
     const query = new URL(path, 'http://x').searchParams;
@@ -40,6 +41,7 @@ describe('The filters of the list of runs', () => {
       limit: '50',
       status: 'failed',
       trigger: 'webhook',
+      label: 'team:a',
       text: 'disk',
       created_after: '2026-11-23T09:30:00.000Z',
     });

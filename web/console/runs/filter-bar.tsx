@@ -67,6 +67,7 @@ export function FilterBar({ filters, counts, onChange }: FilterBarProps) {
       <Chosen name="pipeline" value={filters.pipeline} onClear={() => onChange({ pipeline: '' })} />
       <Chosen name="tenant" value={filters.tenant} onClear={() => onChange({ tenant: '' })} />
       <Chosen name="trigger" value={filters.trigger} onClear={() => onChange({ trigger: '' })} />
+      <Chosen name="label" value={filters.label} onClear={() => onChange({ label: '' })} />
       <Chosen name="started by" value={filters.started_by} onClear={() => onChange({ started_by: '' })} />
     </div>
   );

@@ -10,7 +10,9 @@ export interface RunFilters {
   readonly trigger: string;
   /** Such as `key:ci`, as the API takes it (D75). */
   readonly started_by: string;
-  /** Part of the id of the run or of the pipeline, of the goal or of the error. */
+  /** Such as `team:billing`, as the API takes it (D76). */
+  readonly label: string;
+  /** Part of the id of the run or of the pipeline, of the goal, of the error or of a label. */
   readonly text: string;
   readonly period: Period;
 }
@@ -26,16 +28,24 @@ export const PERIODS = {
   week: 7 * 86_400_000,
 } as const;
 
-const NAMES = ['status', 'pipeline', 'tenant', 'trigger', 'started_by', 'text'] as const;
+const NAMES = ['status', 'pipeline', 'tenant', 'trigger', 'started_by', 'label', 'text'] as const;
 
 /** Reads the filters from the query of the address. */
 export function readFilters(search: string): RunFilters {
   const query = new URLSearchParams(search);
-  const [status = '', pipeline = '', tenant = '', trigger = '', started_by = '', text = ''] = NAMES.map(
-    (name) => query.get(name) ?? '',
-  );
+  const [status = '', pipeline = '', tenant = '', trigger = '', started_by = '', label = '', text = ''] =
+    NAMES.map((name) => query.get(name) ?? '');
   const period = query.get('period') ?? 'any';
-  return { status, pipeline, tenant, trigger, started_by, text, period: isPeriod(period) ? period : 'any' };
+  return {
+    status,
+    pipeline,
+    tenant,
+    trigger,
+    started_by,
+    label,
+    text,
+    period: isPeriod(period) ? period : 'any',
+  };
 }
 
 function isPeriod(text: string): text is Period {
@@ -68,7 +78,7 @@ export const MOST_RUNS = 500;
 
 /** Returns the path of a part of the list. @param now milliseconds since 1970 */
 export function listPath(filters: RunFilters, now: number, { limit, cursor }: RunRange): string {
-  const { status, pipeline, tenant, trigger, started_by, text, period } = filters;
+  const { status, pipeline, tenant, trigger, started_by, label, text, period } = filters;
   const start = Math.floor((now - PERIODS[period]) / ROUNDING_MS) * ROUNDING_MS;
   const query = new URLSearchParams({
     counts: 'true',
@@ -79,6 +89,7 @@ export function listPath(filters: RunFilters, now: number, { limit, cursor }: Ru
     ...(tenant !== '' && { tenant_id: tenant }),
     ...(trigger !== '' && { trigger }),
     ...(started_by !== '' && { started_by }),
+    ...(label !== '' && { label }),
     ...(text.trim() !== '' && { text: text.trim() }),
     ...(Number.isFinite(start) && { created_after: new Date(start).toISOString() }),
   });

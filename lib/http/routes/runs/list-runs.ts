@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 import { parseIsoTime } from '../../../common/clock.js';
 import { WavetrainError } from '../../../common/errors.js';
-import { LISTING_LIMITS } from '../../../common/limits.js';
+import { LABEL_LIMITS, LISTING_LIMITS } from '../../../common/limits.js';
 import type { RunQuery } from '../../../runs/views/run-query.js';
+import { readLabel } from '../../../common/wire/labels.js';
 import { readStartedBy, STARTED_BY_KINDS, type StartedByFilter } from '../../../common/wire/started-by.js';
 import { type Caller, listTenants, resolveTenant } from '../../auth/authenticate.js';
 import { hashEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
@@ -27,10 +28,23 @@ const ListQuery = closedObject({
     description: `Only runs that were started so: ${STARTED_BY_KINDS.join(', ')}; with a name, as in \`key:ci\`.`,
     examples: ['key:ci'],
   }),
+  label: Type.Optional(
+    Type.Array(Type.String({ maxLength: LABEL_LIMITS.textLength }), {
+      maxItems: LABEL_LIMITS.most,
+      description:
+        'Only runs with this label: its name, a colon and its value. May be repeated: a run must have all of them.',
+      examples: [['team:billing']],
+    }),
+  ),
+  id: optionalText({
+    pattern: '^[0-9a-fA-F-]{4,36}$',
+    description: 'Only runs whose id begins or ends with these characters, at least four.',
+    examples: ['3f9c1a'],
+  }),
   text: optionalText({
     maxLength: LISTING_LIMITS.textLength,
     description:
-      'Only runs with this text in their id, the id of their pipeline, their goal or their error, in capital or small letters. Of a goal or an error, the first 2,000 characters count.',
+      'Only runs with this text in the id of their pipeline, their goal, their error or a label (as in `team:billing`), in capital or small letters, or at the beginning or end of their id, from six characters on. Of a goal or an error, the first 2,000 characters count.',
   }),
   created_after: optionalText({
     ...CREATED,
@@ -79,14 +93,15 @@ export function listRunsRoute({ queries }: HttpServices): Route {
   });
 }
 
-/** @throws WavetrainError `invalid_request` for a malformed time, and an unknown kind in `started_by` */
+/** @throws WavetrainError `invalid_request` for a malformed time, an unknown kind in `started_by`, and a label without a colon */
 function readQuery(query: Static<typeof ListQuery>, caller: Caller): RunQuery {
-  const { tenant_id, limit = 50, started_by, created_after, created_before, ...others } = query;
+  const { tenant_id, limit = 50, started_by, label, created_after, created_before, ...others } = query;
   return {
     ...others,
     limit,
     tenants: listTenants(caller, tenant_id),
     startedBy: started_by === undefined ? undefined : readStartedByQuery(started_by),
+    labels: label?.map(readLabelQuery),
     createdAfterMs: readTime('created_after', created_after),
     createdBeforeMs: readTime('created_before', created_before),
   };
@@ -101,7 +116,16 @@ function readStartedByQuery(text: string): StartedByFilter {
   );
 }
 
-function readTime(name: string, text: string | undefined): number | undefined {
+function readLabelQuery(text: string): string {
+  if (readLabel(text) !== undefined) return text;
+  throw new WavetrainError(
+    'invalid_request',
+    'query parameter "label" must be the name of a label, a colon and its value, as in team:billing',
+  );
+}
+
+/** @throws WavetrainError `invalid_request` for a text that is no time */
+export function readTime(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = parseIsoTime(text);
   if (ms !== undefined) return ms;

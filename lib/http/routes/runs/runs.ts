@@ -7,7 +7,9 @@ import { anyJsonObject } from '../../../common/wire/shape.js';
 import type { HttpServices } from '../../services.js';
 import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { LongPolls } from './long-poll.js';
+import { deleteRunsRoute } from './delete-runs.js';
 import { listRunsRoute } from './list-runs.js';
+import { statisticsRoute } from './statistics.js';
 import { rerunPreviewRoute, rerunRoute } from './rerun.js';
 import { closedObject, optionalNumber } from '../../schemas/fields.js';
 import { defineRunRoute } from './run-route.js';
@@ -17,6 +19,7 @@ export function runRoutes(services: HttpServices): Route[] {
   const { queries } = services;
   return [
     listRunsRoute(services),
+    statisticsRoute(services),
     record(services),
     defineRunRoute(queries, {
       path: '/snapshot',
@@ -105,6 +108,7 @@ export function runActionRoutes(services: HttpServices): Route[] {
     resume(services, 'step'),
     rerunRoute(services),
     rerunPreviewRoute(services),
+    deleteRunsRoute(services),
     defineRunRoute(queries, {
       method: 'DELETE',
       id: 'deleteRun',

@@ -1,8 +1,9 @@
 import { closeSync, fdatasyncSync, openSync, statSync } from 'node:fs';
 import type { Batch } from '../commit-queue.js';
-import { Cleaner, removeFiles } from '../sqlite/cleaner.js';
-import { commit } from '../sqlite/commit.js';
-import type { OpenFile } from '../sqlite/connection.js';
+import { Cleaner, removeFiles } from '../sqlite/thread/cleaner.js';
+import { keep } from '../sqlite/thread/commit.js';
+import type { OpenFile } from '../sqlite/thread/connection.js';
+import { inTransaction } from '../sqlite/thread/statements.js';
 import { checkpoint, closeFile, loadDriver, openFirstFree, type OwnedFile } from './shell-file.js';
 import type { ShellFolder } from './shell-folder.js';
 import { type HistoryLimits, pruneHistory, removeMarked, takeOver } from './tidy.js';
@@ -39,7 +40,8 @@ export class HistoryWriter {
     if (this.#isClosed) return;
     this.#opened ??= this.#open();
     const { file, openedAt } = this.#opened;
-    commit(file.database, batch);
+    // Nobody counts the runs of a shell by hours.
+    inTransaction(file.database, () => void keep(file.database, batch));
     if (this.#now() - openedAt > TIDY_AFTER_MS) this.#tidy(this.#opened);
     this.#opened.written += batch.pieces.reduce((sum, { text }) => sum + text.length, 0);
     if (this.#opened.written < LOG_BYTES) return;

@@ -1,5 +1,5 @@
 import type Database from 'libsql';
-import { selectAll } from '../sqlite/statements.js';
+import { selectAll } from '../sqlite/thread/statements.js';
 
 /** A run of a file, as far as it matters to those that may use its files. */
 export interface KeptRow {

@@ -3,14 +3,13 @@ import { errorMessage, WavetrainError } from '../../../common/errors.js';
 import type { RunSummary } from '../../record.js';
 import type { Fact } from '../../../execution/history/fact.js';
 import type { SavedCommand, StoredFact, StoredRun, StoredSubmission } from '../run-store.js';
-import { Cleaner, removeFiles } from '../sqlite/cleaner.js';
-import { type OpenFile, openReadOnly } from '../sqlite/connection.js';
-import { isLockedBySomebody } from '../sqlite/inspect-store.js';
+import { Cleaner, removeFiles } from '../sqlite/thread/cleaner.js';
+import { isLockedBySomebody, type OpenFile, openReadOnly } from '../sqlite/thread/connection.js';
 import { explainSqlite } from '../sqlite/open-errors.js';
-import { type PieceRow, readPieces } from '../sqlite/pieces.js';
-import { SUMMARY_COLUMNS, type SummaryRow, toListedRun } from '../sqlite/run-columns.js';
-import { assertOurs, isOutdated } from '../sqlite/schema.js';
-import { selectAll, selectOne } from '../sqlite/statements.js';
+import { type ChunkCursor, readDocuments } from '../sqlite/thread/documents.js';
+import { SUMMARY_COLUMNS, type SummaryRow, toListedRun } from '../sqlite/thread/run-columns.js';
+import { assertOurs, isOutdated } from '../sqlite/thread/schema.js';
+import { selectAll } from '../sqlite/thread/statements.js';
 import { bringOver, type ProcessTable } from './old-folders.js';
 import { findSources, type KeptRow, readKeptRows } from './kept-rows.js';
 import { closeFile, loadDriver, tryOpen } from './shell-file.js';
@@ -87,9 +86,9 @@ export class KeptRuns {
 
   read(id: string): ShellRun | undefined {
     const row = this.#rows.get(id);
-    const text = row && this.#readDocuments(id, 1)[0];
-    if (row === undefined || text === undefined) return undefined;
-    const { command, ...submission } = JSON.parse(text) as StoredSubmission;
+    const kept = row && this.#readSubmission(id);
+    if (row === undefined || kept === undefined) return undefined;
+    const { command, ...submission } = kept;
     if (command === undefined) return undefined;
     return { id, number: row.number, createdAt: row.createdAt, submission, command };
   }
@@ -102,7 +101,7 @@ export class KeptRuns {
   /** Reads a run with its facts. One that has not settled ends as if it had been stopped. */
   withFacts(run: ShellRun): RunWithFacts {
     const [, ...documents] = this.#readDocuments(run.id);
-    const facts = documents.flatMap((text) => JSON.parse(text) as StoredFact[]);
+    const facts = documents.flatMap(({ text }) => JSON.parse(text) as StoredFact[]);
     return { run, facts: endFacts(run, facts) };
   }
 
@@ -139,36 +138,56 @@ export class KeptRuns {
     return isOwned;
   }
 
+  #readSubmission(id: string): StoredSubmission | undefined {
+    const [first] = this.#readDocuments(id, 1);
+    if (first === undefined) return undefined;
+    const { text, definition } = first;
+    return Object.assign(JSON.parse(text), definition && JSON.parse(definition)) as StoredSubmission;
+  }
+
   /** The first documents of a run: its submission, then its facts. It may have moved to another file. */
-  #readDocuments(id: string, most = Number.POSITIVE_INFINITY): string[] {
-    const documents: string[] = [];
+  #readDocuments(id: string, most = Number.POSITIVE_INFINITY): readonly KeptDocument[] {
+    let documents: readonly KeptDocument[] = [];
     for (const file of this.#folder.files()) {
+      if (documents.length > 0) break;
       readFile(file, this.#folder, this.#open, (database) => {
-        if (documents.length > 0 || selectOne(database, HAS_RUN, id) === undefined) return;
-        let text = '';
-        for (const piece of readAllPieces(database, id)) {
-          text += piece.text;
-          if (piece.goes_on === 1) continue;
-          documents.push(text);
-          text = '';
-          if (documents.length === most) return;
-        }
+        documents = readFirst(database, id, most);
       });
     }
     return documents;
   }
 }
 
-/** The first piece alone is often all that is needed. */
-const MORE_PIECES = 100;
+interface KeptDocument {
+  readonly text: string;
+  /** The definition of the submission, when it is kept apart. */
+  readonly definition: string | undefined;
+}
 
-const HAS_RUN = 'SELECT 1 FROM run WHERE id = ? AND removed = 0';
-
-function* readAllPieces(database: Database.Database, id: string): Iterable<PieceRow> {
-  for (let pieces: readonly PieceRow[] = [], limit = 1; ; limit = MORE_PIECES) {
-    pieces = readPieces(database, id, pieces.at(-1)?.n ?? 0, limit);
-    yield* pieces;
-    if (pieces.length < limit) return;
+/** Reads all of it as it is at one time: a shell may number the runs anew meanwhile, and a command may pack them. */
+function readFirst(database: Database.Database, id: string, most: number): readonly KeptDocument[] {
+  database.exec('BEGIN');
+  try {
+    const documents: KeptDocument[] = [];
+    let definition: string | undefined;
+    let rest = '';
+    for (let cursor: ChunkCursor | undefined; ; ) {
+      const chunk = readDocuments(database, id, cursor);
+      definition ??= chunk.definition;
+      for (const piece of chunk.texts) {
+        const [first = '', ...lines] = piece.split('\n');
+        rest += first;
+        for (const line of lines) {
+          documents.push({ text: rest, definition });
+          rest = line;
+          if (documents.length === most) return documents;
+        }
+      }
+      if (chunk.next === undefined) return documents;
+      cursor = chunk.next;
+    }
+  } finally {
+    database.exec('COMMIT');
   }
 }
 

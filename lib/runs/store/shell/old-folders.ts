@@ -6,9 +6,9 @@ import type { RunSummary } from '../../record.js';
 import type { RunEnd } from '../run-archive.js';
 import type { SavedCommand, StoredRun } from '../run-store.js';
 import { MAX_PIECE_LENGTH, type Piece } from '../run-writer.js';
-import { keep, NEXT_NUMBER } from '../sqlite/commit.js';
-import type { OpenFile } from '../sqlite/connection.js';
-import { inTransaction, selectAll } from '../sqlite/statements.js';
+import { keep, NEXT_NUMBER } from '../sqlite/thread/commit.js';
+import type { OpenFile } from '../sqlite/thread/connection.js';
+import { inTransaction, selectAll } from '../sqlite/thread/statements.js';
 import { closeFile, openFirstFree, sortByTime } from './shell-file.js';
 import { listNames, OLD_RUN_FILE, type ShellFolder } from './shell-folder.js';
 
@@ -106,17 +106,18 @@ function cut(runId: string, text: string): Piece[] {
 function readEnd(path: string): RunEnd[] {
   const summary = readJson(join(path, SUMMARY_FILE)) as OldSummary | undefined;
   if (summary === undefined) return [];
-  const { rerun_of: rerunOf, trigger, started_by: startedBy } = summary;
+  const { rerun_of: rerunOf, trigger, started_by: startedBy, labels } = summary;
   const others = {
     rerun_of: rerunOf ?? null,
     trigger: trigger ?? null,
     started_by: startedBy ?? BY_COMMAND_LINE,
+    labels: labels ?? {},
   };
   const artifactCount = listNames(path).filter((name) => !OLD_FILES.has(name)).length;
   return [{ summary: { ...summary, ...others }, cost: undefined, artifactCount }];
 }
 
-type Recent = 'rerun_of' | 'trigger' | 'started_by';
+type Recent = 'rerun_of' | 'trigger' | 'started_by' | 'labels';
 
 type OldSummary = Omit<RunSummary, Recent> & Partial<Pick<RunSummary, Recent>>;
 

@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module';
 import type Database from 'libsql';
 import { errorCode } from '../../../common/errors.js';
-import { openWriter, type OpenFile, type WritableFile } from '../sqlite/connection.js';
+import { openWriter, type OpenFile, type WritableFile } from '../sqlite/thread/connection.js';
 import { findDriver, isLocked } from '../sqlite/open-errors.js';
-import { completeRows, removeUnfinished } from '../sqlite/pieces.js';
-import { inTransaction, prepare, selectAll } from '../sqlite/statements.js';
+import { PARTS_PER_RUN } from '../sqlite/thread/packing.js';
+import { completeRows, removeUnfinished } from '../sqlite/thread/pieces.js';
+import { inTransaction, prepare, selectAll } from '../sqlite/thread/statements.js';
 import type { ShellFolder } from './shell-folder.js';
 
 /** A reader that leaves may checkpoint, and has the file for a moment. */
@@ -51,7 +52,8 @@ export function tryOpen(folder: ShellFolder, number: number, open: OpenFile): Ow
     return database;
   };
   try {
-    const file = openWriter(path, openPatiently);
+    // Another file is there at once.
+    const file = openWriter(path, openPatiently, 0);
     // The shell promises nothing to others: the disk is waited for once, at the end.
     file.database.exec('PRAGMA synchronous = NORMAL');
     file.database.exec('PRAGMA wal_autocheckpoint = 0');
@@ -101,49 +103,11 @@ export function sortByTime(database: Database.Database): void {
 function renumber(database: Database.Database, from: number, to: number): void {
   prepare(database, 'UPDATE piece SET run = ? WHERE run = ?').run(to, from);
   prepare(database, 'UPDATE run_text SET number = ? WHERE number = ?').run(to, from);
+  prepare(database, 'UPDATE label SET number = ? WHERE number = ?').run(to, from);
+  prepare(database, 'UPDATE packed SET n = n + ? WHERE n >= ? AND n < ?').run(
+    (to - from) * PARTS_PER_RUN,
+    from * PARTS_PER_RUN,
+    (from + 1) * PARTS_PER_RUN,
+  );
   prepare(database, 'UPDATE run SET number = ? WHERE number = ?').run(to, from);
-}
-
-/** Copies the runs of a file that another shell has left, unless an earlier attempt has. */
-export function copyRuns(from: Database.Database, to: Database.Database): void {
-  inTransaction(to, () => {
-    const known = new Set(selectAll<{ readonly id: string }>(to, 'SELECT id FROM run').map(({ id }) => id));
-    for (const row of selectAll<Row>(from, 'SELECT * FROM run WHERE removed = 0 ORDER BY number')) {
-      if (!known.has(String(row['id']))) copyRun(from, to, row);
-    }
-    sortByTime(to);
-    countUsage(to);
-  });
-}
-
-type Row = Readonly<Record<string, unknown>>;
-
-function copyRun(from: Database.Database, to: Database.Database, row: Row): void {
-  const { number, ...others } = row;
-  const added = insert(to, 'run', others);
-  for (const text of selectAll<Row>(from, 'SELECT * FROM run_text WHERE number = ?', number)) {
-    insert(to, 'run_text', { ...text, number: added });
-  }
-  const sql = 'SELECT * FROM piece WHERE run = ? AND n > ? ORDER BY n LIMIT 100';
-  for (let n = 0, pieces: readonly Row[] = []; ; n = Number(pieces.at(-1)?.['n'])) {
-    pieces = selectAll<Row>(from, sql, number, n);
-    if (pieces.length === 0) return;
-    for (const { n: _, ...piece } of pieces) insert(to, 'piece', { ...piece, run: added });
-  }
-}
-
-/** Returns the number of the row. */
-function insert(database: Database.Database, table: string, row: Row): number | bigint {
-  const names = Object.keys(row);
-  const marks = names.map(() => '?').join(', ');
-  const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`;
-  return prepare(database, sql).run(...Object.values(row)).lastInsertRowid;
-}
-
-/** Counts the settled runs anew. */
-function countUsage(database: Database.Database): void {
-  database.exec(`DELETE FROM usage;
-    INSERT INTO usage (tenant, succeeded, failed, cancelled, bytes)
-    SELECT tenant, sum(state = 2), sum(state = 3), sum(state = 4), total(bytes) FROM run WHERE state > 0 AND removed = 0
-    GROUP BY tenant;`);
 }

@@ -13,9 +13,10 @@ import type {
   StoredRun,
   StoredSubmission,
 } from '../run-store.js';
-import { NEXT_NUMBER } from '../sqlite/commit.js';
+import type { StatisticsRows } from '../statistics/statistics-query.js';
+import { NEXT_NUMBER } from '../sqlite/thread/commit.js';
 import { explainSqlite } from '../sqlite/open-errors.js';
-import { NO_ENDS } from '../sqlite/run-columns.js';
+import { NO_ENDS } from '../sqlite/thread/run-columns.js';
 import type { RunWithFacts } from './kept-runs.js';
 import type { HistoryWriter } from './history-writer.js';
 
@@ -189,6 +190,11 @@ class WrittenEnds implements RunArchive {
 
   async lastRuns(): Promise<readonly []> {
     return [];
+  }
+
+  /** Statistics are for servers. */
+  async statistics(): Promise<StatisticsRows> {
+    return { rows: [] };
   }
 
   /** The thread that writes removes what exceeds the limits. */

@@ -1,13 +1,14 @@
 import { rmSync } from 'node:fs';
 import type Database from 'libsql';
 import { HISTORY_LIMITS } from '../../../common/limits.js';
-import { readPragma } from '../sqlite/cleaner.js';
-import { markRemoved } from '../sqlite/commit.js';
-import { type OpenFile, openReadOnly } from '../sqlite/connection.js';
-import { isOutdated } from '../sqlite/schema.js';
-import { inTransaction, selectAll } from '../sqlite/statements.js';
+import { readPragma } from '../sqlite/thread/cleaner.js';
+import { markRemoved } from '../sqlite/thread/commit.js';
+import { type OpenFile, openReadOnly } from '../sqlite/thread/connection.js';
+import { isOutdated } from '../sqlite/thread/schema.js';
+import { inTransaction, selectAll } from '../sqlite/thread/statements.js';
 import { findSources, type KeptRow, readKeptRows } from './kept-rows.js';
-import { checkpoint, copyRuns, endInterrupted, type OwnedFile, tryOpen } from './shell-file.js';
+import { copyRuns, empty } from './copy-runs.js';
+import { checkpoint, endInterrupted, type OwnedFile, tryOpen } from './shell-file.js';
 import type { ShellFolder } from './shell-folder.js';
 
 export interface HistoryLimits {
@@ -50,12 +51,6 @@ function otherFiles(folder: ShellFolder, number: number): string[] {
 
 function remove(path: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
-}
-
-function empty(database: Database.Database): void {
-  inTransaction(database, () => {
-    database.exec('DELETE FROM piece; DELETE FROM run_text; DELETE FROM usage; DELETE FROM run;');
-  });
 }
 
 /** True when nobody reads the file: it is then no file of a write-ahead log any more. */
@@ -141,8 +136,8 @@ function countStaying(
     ).map((size) => [size.run, size.bytes]),
   );
   bytes = 0;
-  for (const [index, { number, id }] of rows.slice(0, most).entries()) {
-    bytes += (sizes.get(number) ?? 0) + (fileBytes.get(id) ?? 0);
+  for (const [index, { number, id, bytes: packed }] of rows.slice(0, most).entries()) {
+    bytes += (packed ?? 0) + (sizes.get(number) ?? 0) + (fileBytes.get(id) ?? 0);
     if (bytes > limits.bytes) return Math.max(1, index);
   }
   return most;

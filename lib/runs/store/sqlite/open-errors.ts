@@ -1,4 +1,5 @@
-import { open as openFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { errorMessage, WavetrainError } from '../../../common/errors.js';
 
@@ -30,9 +31,10 @@ export function explainSqlite(message: string): string {
   return REASONS.find(([pattern]) => pattern.test(message))?.[1] ?? message;
 }
 
+/** The file is not opened: the locks of this process would go when it is closed. */
 async function isWritable(path: string): Promise<boolean> {
   try {
-    await (await openFile(path, 'r+')).close();
+    await access(path, constants.W_OK);
     return true;
   } catch {
     return false;

@@ -11,8 +11,9 @@ import type {
   RunEnd,
   StoredRunHead,
 } from '../run-archive.js';
-import { NO_ENDS } from './run-columns.js';
-import type { PartialCount } from './run-list.js';
+import { NO_ENDS } from './thread/run-columns.js';
+import type { PartialCount } from './thread/run-list.js';
+import type { PipelineStatistics, StatisticsQuery, StatisticsRows } from '../statistics/statistics-query.js';
 import type { FairReader, StoreThread } from './thread-client.js';
 
 /** The settled runs of a SQLite file (D74). */
@@ -57,6 +58,21 @@ export class SqliteArchive implements RunArchive {
   ): Promise<readonly (readonly ListedRun[])[]> {
     const asked = definitions.map(({ tenantId: owner, id }) => ({ tenantId: owner, id }));
     return (await this.#reader.read({ kind: 'last', definitions: asked, most }, tenantId)) as ListedRun[][];
+  }
+
+  async statistics(query: StatisticsQuery, tenantId: string): Promise<StatisticsRows> {
+    const rows: PipelineStatistics[] = [];
+    let { after } = query;
+    do {
+      const request = {
+        kind: 'statistics',
+        query: { ...query, after, limit: query.limit - rows.length },
+      } as const;
+      const part = (await this.#reader.read(request, tenantId)) as StatisticsRows;
+      rows.push(...part.rows);
+      after = part.next;
+    } while (after !== undefined && rows.length < query.limit);
+    return { rows, next: after };
   }
 
   async findKey(tenantId: string, key: string): Promise<StoredRunHead | undefined> {

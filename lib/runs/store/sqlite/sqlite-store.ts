@@ -6,14 +6,20 @@ import { CommitQueue } from '../commit-queue.js';
 import type { RunArchive, StoredRunHead } from '../run-archive.js';
 import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from '../run-store.js';
 import { cannotOpen, findDriver } from './open-errors.js';
-import type { PieceRow } from './pieces.js';
+import type { ChunkCursor, DocumentChunk } from './thread/documents.js';
 import { SqliteArchive } from './sqlite-archive.js';
-import type { LastStoredRun } from './store-thread.js';
+import type { LastStoredRun } from './thread/store-thread.js';
 import { FairReader, StoreThread } from './thread-client.js';
 
-/** About as many characters of runs, or of one run, are read at once. */
-const READ_LENGTH = 512 * 1024;
-const MIN_PIECES = 4;
+interface StoredDocument {
+  /** JSON. */
+  readonly text: string;
+  /** The part of a submission that other runs share, as JSON; undefined when it is in the text. */
+  readonly definition: string | undefined;
+}
+
+/** The run was packed between two reads of it. */
+class StaleReadError extends Error {}
 
 /** The threads that have a file open. */
 interface StoreThreads {
@@ -128,44 +134,58 @@ export class SqliteStore implements RunStore {
   }
 
   async submission(runId: string): Promise<StoredSubmission | undefined> {
-    for await (const text of this.#documents(runId)) return JSON.parse(text) as StoredSubmission;
+    return this.#readFirst(runId).catch((error: unknown) =>
+      this.#retryStale(error, () => this.submission(runId)),
+    );
+  }
+
+  async #readFirst(runId: string): Promise<StoredSubmission | undefined> {
+    for await (const { text, definition } of this.#documents(runId)) {
+      return Object.assign(JSON.parse(text), definition && JSON.parse(definition)) as StoredSubmission;
+    }
     return undefined;
   }
 
   async facts(runId: string): Promise<readonly StoredFact[]> {
+    return this.#readFacts(runId).catch((error: unknown) => this.#retryStale(error, () => this.facts(runId)));
+  }
+
+  async #readFacts(runId: string): Promise<readonly StoredFact[]> {
     const facts: StoredFact[] = [];
     let isSubmission = true;
-    for await (const text of this.#documents(runId)) {
+    for await (const { text } of this.#documents(runId)) {
       if (!isSubmission) for (const fact of JSON.parse(text) as readonly StoredFact[]) facts.push(fact);
       isSubmission = false;
     }
     return facts;
   }
 
-  /** The submission first, then lists of facts, as JSON. */
-  async *#documents(runId: string): AsyncIterable<string> {
-    let text = '';
-    for await (const piece of this.#pieces(runId)) {
-      text += piece.text;
-      if (piece.goes_on === 1) continue;
-      yield text;
-      text = '';
-      if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
-    }
+  /** Reads a run again that was packed while it was read. */
+  #retryStale<T>(error: unknown, read: () => Promise<T>): Promise<T> {
+    if (error instanceof StaleReadError) return read();
+    throw error;
   }
 
-  /** Reads as many at once as are about `READ_LENGTH` long, judging by those before. */
-  async *#pieces(runId: string): AsyncIterable<PieceRow> {
-    let limit = MIN_PIECES;
-    for (let after = 0; ; ) {
-      const request = { kind: 'pieces', runId, after, limit } as const;
-      const pieces = (await this.#reader.read(request, runId)) as readonly PieceRow[];
-      yield* pieces;
-      const last = pieces.at(-1);
-      if (last === undefined || pieces.length < limit) return;
-      after = last.n;
-      const length = pieces.reduce((sum, { text }) => sum + text.length, 1);
-      limit = Math.min(2 * limit, Math.max(MIN_PIECES, Math.floor((pieces.length * READ_LENGTH) / length)));
+  /** The submission first, then lists of facts, as JSON. */
+  async *#documents(runId: string): AsyncIterable<StoredDocument> {
+    let rest = '';
+    let definition: string | undefined;
+    for (let cursor: ChunkCursor | undefined; ; ) {
+      const request = { kind: 'chunk', runId, cursor } as const;
+      const chunk = (await this.#reader.read(request, runId)) as DocumentChunk;
+      if (chunk.isStale) throw new StaleReadError();
+      definition ??= chunk.definition;
+      for (const piece of chunk.texts) {
+        const [first = '', ...lines] = piece.split('\n');
+        rest += first;
+        for (const line of lines) {
+          yield { text: rest, definition };
+          rest = line;
+          if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
+        }
+      }
+      if (chunk.next === undefined) return;
+      cursor = chunk.next;
     }
   }
 

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { errorMessage } from '../../../common/errors.js';
 import { FairQueue } from '../../../common/scheduling/fair-queue.js';
-import type { ReadRequest, StoreAnswer, StoreRequest, ThreadOptions } from './store-thread.js';
+import type { ReadRequest, StoreAnswer, StoreRequest, ThreadOptions } from './thread/store-thread.js';
 
 /** A thread that has the file open. It answers in the order of the requests. */
 export class StoreThread {

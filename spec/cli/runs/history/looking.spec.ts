@@ -75,6 +75,26 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect((await list('--status', 'dead')).stderr).to.contain('--status must be one of queued, running');
   });
 
+  it('runs list filters by the labels of definitions and submissions, also of runs that have not settled (D76)', async () => {
+    project.folder.write('l.yaml', `${twoTasks('note')}labels: {team: billing, stage: test}\n`);
+    const list = async (...argv: string[]): Promise<string[]> => {
+      const { runs } = JSON.parse((await project.invoke(['runs', 'list', '--json', ...argv])).stdout);
+      return (runs as { run_id: string; labels: object }[]).map(
+        ({ run_id, labels }) => `${run_id} ${JSON.stringify(labels)}`,
+      );
+    };
+    expect(await list(), 'without labels').to.deep.equal([`${id} {}`]);
+    const { status, stderr } = await project.invoke(['run', 'l.yaml', '--label', 'team=ops']);
+    expect(status, stderr).to.equal(0);
+    const labelled = project.runs.find((run) => run !== id) ?? '';
+    const shown = `${labelled} {"team":"ops","stage":"test"}`;
+    expect(await list('--label', 'team=ops', '--label', 'stage:test')).to.deep.equal([shown]);
+    expect(await list('--text', 'STAGE:te')).to.deep.equal([shown]);
+    expect(await list('--label', 'team=billing')).to.deep.equal([]);
+    project.loseEnd(labelled, 'second');
+    expect(await list('--label', 'team=ops'), 'interrupted').to.deep.equal([shown]);
+  });
+
   it('runs show shows a run with its failures, and one of its tasks', async () => {
     const { status, stdout } = await project.invoke(['runs', 'show', id.slice(-8)]);
     expect(status).to.equal(0);

@@ -3,7 +3,7 @@ import type Database from 'libsql';
 import { systemContext } from '../../../../lib/cli/context.js';
 import { loadDriver } from '../../../../lib/runs/store/shell/shell-file.js';
 import { KeptRuns } from '../../../../lib/runs/store/shell/kept-runs.js';
-import { openWriter } from '../../../../lib/runs/store/sqlite/connection.js';
+import { openWriter } from '../../../../lib/runs/store/sqlite/thread/connection.js';
 import { builtinCatalog } from '../../../../lib/tools/catalog.js';
 import { defineTool } from '../../../../lib/tools/tool.js';
 import { ControlledTool } from '../../../support/controlled-tool.js';

@@ -17,9 +17,16 @@ import type {
   RunEnd,
   StoredRunHead,
 } from '../../../../lib/runs/store/run-archive.js';
+import { countRunsInMemory } from '../../../../lib/runs/store/statistics/run-counter.js';
+import type {
+  StatisticsQuery,
+  StatisticsRows,
+} from '../../../../lib/runs/store/statistics/statistics-query.js';
 import { type CollectedRuns, collectRuns } from '../../../../lib/runs/views/run-listing.js';
 import { type DefinitionOfTenant, type RunQuery } from '../../../../lib/runs/views/run-query.js';
 import type { Disk } from './memory-store.js';
+
+const HOUR_MS = 3_600_000;
 
 /** The settled runs of a disk that is none, looked through one by one. */
 export class MemoryArchive implements RunArchive {
@@ -70,6 +77,11 @@ export class MemoryArchive implements RunArchive {
     );
   }
 
+  async statistics(query: StatisticsQuery): Promise<StatisticsRows> {
+    const entries = this.#disk.counted.map((end) => ({ run: toRun(end.summary, end.cost) }));
+    return runToEnd(countRunsInMemory(entries, query));
+  }
+
   async findKey(tenantId: string, key: string): Promise<StoredRunHead | undefined> {
     const runs = [...this.#disk.runs.values()].toReversed();
     const found = runs.find((run) => run.tenantId === tenantId && run.idempotency?.key === key);
@@ -77,6 +89,10 @@ export class MemoryArchive implements RunArchive {
   }
 
   async prune({ ttlMs, maxRuns }: ArchiveLimits, now: number): Promise<readonly PrunedRun[]> {
+    const oldest = Math.floor(now / HOUR_MS - 400 * 24) * HOUR_MS;
+    this.#disk.counted = this.#disk.counted.filter(
+      ({ summary }) => Date.parse(summary.finished_at ?? '') >= oldest,
+    );
     const ends = this.#newestFirst();
     const expired = ends.filter(({ summary }) => Date.parse(summary.finished_at ?? '') <= now - ttlMs);
     const excess = ends.length - maxRuns;
@@ -117,7 +133,7 @@ function collect(runs: readonly ListedRun[], query: RunQuery): CollectedRuns {
   return runToEnd(collectRuns(entries, query));
 }
 
-function toRun(summary: RunSummary): BaseRun {
+function toRun(summary: RunSummary, cost?: number): BaseRun {
   const toMs = (time: string | null): number | null => (time === null ? null : Date.parse(time));
   const run = {
     id: summary.run_id,
@@ -138,6 +154,8 @@ function toRun(summary: RunSummary): BaseRun {
     rerunOf: summary.rerun_of,
     trigger: summary.trigger,
     startedBy: summary.started_by,
+    journal: { cost },
+    labels: summary.labels,
   };
   return run as unknown as BaseRun;
 }

@@ -1,7 +1,8 @@
 import type { RunStore } from '../../../../lib/runs/store/run-store.js';
 import { createDisk, type Disk, MemoryStore } from './memory-store.js';
-import { archiveSuite } from '../archive-suite.js';
-import { type StorePlace, storeSuite } from '../store-suite.js';
+import { archiveSuite } from '../suites/archive-suite.js';
+import { statisticsSuite } from '../statistics/statistics-suite.js';
+import { type StorePlace, storeSuite } from '../suites/store-suite.js';
 
 class MemoryPlace implements StorePlace {
   readonly #disk: Disk = createDisk();
@@ -11,13 +12,14 @@ class MemoryPlace implements StorePlace {
   }
 
   async openAfterCrash(): Promise<RunStore> {
-    const { runs, documents, keys, ends, removed } = this.#disk;
+    const { runs, documents, keys, ends, counted, removed } = this.#disk;
     return new MemoryStore({
       runs: new Map(runs),
       documents: new Map(documents),
       unfinished: new Map(),
       keys: new Map(keys),
       ends: new Map(ends),
+      counted: [...counted],
       removed: new Map(removed),
     });
   }
@@ -31,3 +33,4 @@ class MemoryPlace implements StorePlace {
 
 storeSuite('the memory store of the specs', () => new MemoryPlace());
 archiveSuite('the memory store of the specs', () => new MemoryPlace());
+statisticsSuite('the memory store of the specs', () => new MemoryPlace());

@@ -20,6 +20,8 @@ export interface Disk {
   /** Keys of runs that are no longer kept, by tenant and key. */
   readonly keys: Map<string, ForgottenKey>;
   readonly ends: Map<string, RunEnd>;
+  /** The ends of all runs, also of those that were removed: statistics count them. */
+  counted: RunEnd[];
   /** Removed runs whose files are left for reruns, each with the run that it repeats. */
   readonly removed: Map<string, string | undefined>;
   /** Where the files of runs are. */
@@ -33,6 +35,7 @@ export function createDisk(filesFolder?: string): Disk {
     unfinished: new Map(),
     keys: new Map(),
     ends: new Map(),
+    counted: [],
     removed: new Map(),
     filesFolder,
   };
@@ -143,6 +146,11 @@ function keep(disk: Disk, { added, pieces, ends, removed, addedKeys, removedKeys
     else disk.documents.set(runId, [...(disk.documents.get(runId) ?? []), document]);
     if (!goesOn) unfinished.delete(runId);
   }
-  for (const end of ends) if (disk.runs.has(end.summary.run_id)) disk.ends.set(end.summary.run_id, end);
+  for (const end of ends) {
+    const { run_id: runId } = end.summary;
+    if (!disk.runs.has(runId) || disk.ends.has(runId)) continue;
+    disk.ends.set(runId, end);
+    disk.counted.push(end);
+  }
   for (const id of removed) removeRun(disk, id);
 }

@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { loadDriver } from '../../../../lib/runs/store/shell/shell-file.js';
-import { openReadOnly } from '../../../../lib/runs/store/sqlite/connection.js';
+import { openReadOnly } from '../../../../lib/runs/store/sqlite/thread/connection.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
-import { cancelFact } from '../store-suite.js';
+import { cancelFact } from '../suites/store-suite.js';
 import { ShellFiles, STOPPED } from './shell-files.js';
 
 setFlagsFromString('--expose-gc');
@@ -82,6 +82,47 @@ describe('several shells in one folder (D68)', () => {
     ]);
     for (const id of kept.ids())
       expect(files.facts(id)).to.deep.equal([cancelFact(1), { kind: 'settled', at: 9 }]);
+  });
+
+  it('take over what was packed, with its definition and its labels', async () => {
+    await files.run('a');
+    files.pack(1);
+    const [first, second] = [files.open(), files.open()];
+    await files.begin(first, 'b');
+    await files.begin(second, 'c');
+    await files.begin(first, 'd');
+    await files.settle(first, 'b');
+    await files.settle(second, 'c', undefined, { team: 'billing' });
+    await files.settle(first, 'd', undefined, { team: 'ops' });
+    await second.close();
+    await endProcess();
+    files.pack(2);
+    const submission = files.read().read('c')?.submission;
+    expect(files.facts('c'), 'packed in its file').to.deep.equal([cancelFact(1), { kind: 'settled', at: 9 }]);
+    await endProcess();
+    await first.close();
+    await endProcess();
+    files.pack(1);
+    expect(databases()).to.deep.equal(['runs.db']);
+    expect(files.ids).to.deep.equal(['d', 'c', 'b', 'a']);
+    expect(files.read().read('c')?.submission).to.deep.equal(submission);
+    for (const id of files.ids) {
+      expect(files.facts(id), id).to.deep.equal([cancelFact(1), { kind: 'settled', at: 9 }]);
+    }
+    expect(files.rows('SELECT count(*) AS n FROM definition')).to.deep.equal([{ n: 1 }]);
+    expect(files.rows('SELECT label, number FROM label ORDER BY number')).to.deep.equal([
+      { label: 'team:billing', number: 3 },
+      { label: 'team:ops', number: 4 },
+    ]);
+    expect(files.rows('SELECT n / 1048576 AS run FROM packed ORDER BY n')).to.deep.equal([
+      { run: 1 },
+      { run: 2 },
+      { run: 3 },
+      { run: 4 },
+    ]);
+    expect(
+      files.rows('SELECT succeeded, bytes = (SELECT sum(length(data)) FROM packed) AS fits FROM usage'),
+    ).to.deep.equal([{ succeeded: 4, fits: 1 }]);
   });
 
   it('leave a file that somebody reads, and no run is there twice', async () => {

@@ -3,10 +3,13 @@ import type { RunEnd } from '../../../../lib/runs/store/run-archive.js';
 import type { StoredRun } from '../../../../lib/runs/store/run-store.js';
 import { HistoryWriter } from '../../../../lib/runs/store/shell/history-writer.js';
 import { KeptRuns } from '../../../../lib/runs/store/shell/kept-runs.js';
+import { closeFile, loadDriver, tryOpen } from '../../../../lib/runs/store/shell/shell-file.js';
 import { ShellFolder } from '../../../../lib/runs/store/shell/shell-folder.js';
 import { ShellStore } from '../../../../lib/runs/store/shell/shell-store.js';
 import type { HistoryLimits } from '../../../../lib/runs/store/shell/tidy.js';
-import { cancelFact, storedRun } from '../store-suite.js';
+import { openReadOnly } from '../../../../lib/runs/store/sqlite/thread/connection.js';
+import { packNext } from '../../../../lib/runs/store/sqlite/thread/packing.js';
+import { cancelFact, storedRun } from '../suites/store-suite.js';
 
 const COMMAND = { pid: 7, cwd: '/work', output_folder: '/work/outputs' };
 const SETTLED_AT = 9;
@@ -45,10 +48,33 @@ export class ShellFiles {
   }
 
   /** Ends a run. */
-  async settle(store: ShellStore, id: string, rerunOf?: string): Promise<void> {
+  async settle(
+    store: ShellStore,
+    id: string,
+    rerunOf?: string,
+    labels: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     store.log(id, 'default').append({ kind: 'settled', at: SETTLED_AT });
-    store.archive?.end(toEnd(id, this.#runs, rerunOf));
+    store.archive?.end(toEnd(id, this.#runs, rerunOf, labels));
     await store.idle();
+  }
+
+  /** Packs the settled runs of a file, as a server would that opens it. */
+  pack(file: number): void {
+    const owned = tryOpen(this.folder, file, loadDriver());
+    if (owned === undefined) throw new Error('a shell has the file');
+    while (packNext(owned.database)) continue;
+    closeFile(owned);
+  }
+
+  /** Rows of the first file. */
+  rows(sql: string): unknown[] {
+    const database = openReadOnly(this.folder.file(1), loadDriver());
+    try {
+      return database?.prepare(sql).all() ?? [];
+    } finally {
+      database?.close();
+    }
   }
 
   /** Runs a whole run in a shell of its own. */
@@ -82,7 +108,12 @@ export const STOPPED: readonly Fact[] = [
   { kind: 'settled', at: 1 },
 ];
 
-function toEnd(id: string, createdAt: number, rerunOf: string | undefined): RunEnd {
+function toEnd(
+  id: string,
+  createdAt: number,
+  rerunOf: string | undefined,
+  labels: Readonly<Record<string, string>>,
+): RunEnd {
   return {
     summary: {
       run_id: id,
@@ -102,6 +133,7 @@ function toEnd(id: string, createdAt: number, rerunOf: string | undefined): RunE
       rerun_of: rerunOf ?? null,
       trigger: null,
       started_by: { kind: 'cli', name: null },
+      labels,
     },
     cost: undefined,
     artifactCount: 1,

@@ -16,7 +16,7 @@ import type { Fact } from '../../../../lib/execution/history/fact.js';
 import { ShellStore } from '../../../../lib/runs/store/shell/shell-store.js';
 import { ROOT } from '../../../project/files.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
-import { cancelFact, storedRun } from '../store-suite.js';
+import { cancelFact, storedRun } from '../suites/store-suite.js';
 import { ShellFiles, STOPPED } from './shell-files.js';
 
 describe('ShellStore (D68)', () => {

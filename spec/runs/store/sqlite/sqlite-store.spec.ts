@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -12,8 +13,9 @@ import { SqliteStore } from '../../../../lib/runs/store/sqlite/sqlite-store.js';
 import { requireBuild, ROOT } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
-import { archiveSuite, summaryOf } from '../archive-suite.js';
-import { listRuns, storedRun, type StorePlace, storeSuite } from '../store-suite.js';
+import { addSettled, archiveSuite, summaryOf } from '../suites/archive-suite.js';
+import { cancelFact, listRuns, storedRun, type StorePlace, storeSuite } from '../suites/store-suite.js';
+import { statisticsSuite } from '../statistics/statistics-suite.js';
 
 const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
 const execute = promisify(execFile);
@@ -39,12 +41,28 @@ class SqlitePlace implements StorePlace {
   }
 
   /** The rows of a file that is closed. */
-  countRows(file = this.file): { readonly runs: number; readonly pieces: number } {
+  countRows(file = this.file): Record<'runs' | 'pieces' | 'parts' | 'definitions', number> {
     const database = new Driver(file);
     try {
-      const counts = 'SELECT (SELECT count(*) FROM run) AS runs, (SELECT count(*) FROM piece) AS pieces';
-      const { runs, pieces } = database.prepare(counts).get() as { runs: number; pieces: number };
-      return { runs, pieces };
+      const count = (table: string): number =>
+        (database.prepare(`SELECT count(*) AS rows FROM ${table}`).all() as { rows: number }[])[0]?.rows ?? 0;
+      return {
+        runs: count('run'),
+        pieces: count('piece'),
+        parts: count('packed'),
+        definitions: count('definition'),
+      };
+    } finally {
+      database.close();
+    }
+  }
+
+  /** The labels that the index of a closed file has. */
+  listLabels(): readonly string[] {
+    const database = new Driver(this.file);
+    try {
+      const rows = database.prepare('SELECT label, number FROM label ORDER BY number, label').all();
+      return (rows as { label: string; number: number }[]).map(({ label, number }) => `${number} ${label}`);
     } finally {
       database.close();
     }
@@ -68,6 +86,7 @@ class SqlitePlace implements StorePlace {
 storeSuite('SqliteStore', () => new SqlitePlace());
 
 archiveSuite('SqliteStore', () => new SqlitePlace());
+statisticsSuite('SqliteStore', () => new SqlitePlace());
 
 describe('SqliteStore (D68)', () => {
   let place: SqlitePlace;
@@ -123,7 +142,22 @@ describe('SqliteStore (D68)', () => {
     await store.log('run 1001', 'default').committed();
     expect((await listRuns(store)).map(({ number }) => number)).to.deep.equal([1001]);
     await store.close();
-    expect(place.countRows()).to.deep.equal({ runs: 2, pieces: 4 });
+    expect(place.countRows()).to.deep.equal({ runs: 2, pieces: 1, parts: 1, definitions: 1 });
+  });
+
+  it('has the labels of settled runs in an index, until they are removed, or deleted because of a limit (D76)', async () => {
+    const store = await place.open();
+    for (let number = 1; number <= 4; number++) {
+      addSettled(store, storedRun(number), { labels: { team: 'a', n: String(number) } });
+    }
+    await store.idle();
+    store.remove('run 2');
+    await store.idle();
+    const limits = { ttlMs: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY, maxRuns: 2 };
+    const pruned = await store.archive?.prune(limits, 0);
+    expect(pruned?.map(({ id }) => id)).to.deep.equal(['run 1']);
+    await store.close();
+    expect(place.listLabels()).to.deep.equal(['3 n:3', '3 team:a', '4 n:4', '4 team:a']);
   });
 
   it('goes on to delete what a process had removed when it ended', async () => {
@@ -135,7 +169,7 @@ describe('SqliteStore (D68)', () => {
     const crashed = await place.openAfterCrash();
     expect(await listRuns(crashed)).to.deep.equal([]);
     await crashed.close();
-    expect(place.countRows(place.copy)).to.deep.equal({ runs: 0, pieces: 0 });
+    expect(place.countRows(place.copy)).to.deep.equal({ runs: 0, pieces: 0, parts: 0, definitions: 0 });
   });
 
   it('gives back long submissions, which are kept in pieces, and short ones', async () => {
@@ -151,6 +185,78 @@ describe('SqliteStore (D68)', () => {
       ...Array.from({ length: 20 }, () => 2 ** 20),
       ...Array.from({ length: 10 }, () => 10),
     ]);
+  });
+
+  it('packs settled runs, their definitions once, and gives back what they were (D74)', async () => {
+    const store = await place.open();
+    const long = 'x'.repeat(3 * 2 ** 20);
+    for (let number = 1; number <= 3; number++) {
+      const run = storedRun(number);
+      const inputs = number === 3 ? { long } : { number };
+      store.add({ ...run, submission: { ...run.submission, inputs } });
+      for (let at = 0; at < 3; at++) store.log(run.id, 'default').append(cancelFact(at));
+      store.log(run.id, 'default').append({ kind: 'settled', at: 3 });
+      store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+    }
+    await store.idle();
+    const read = async (from: RunStore): Promise<unknown> =>
+      Promise.all(
+        ['run 1', 'run 2', 'run 3'].map(async (id) => [await from.submission(id), await from.facts(id)]),
+      );
+    const before = await read(store);
+    await store.close();
+    // The definition of a submission in several pieces stays in it.
+    expect(place.countRows()).to.deep.include({ pieces: 0, definitions: 1 });
+    expect(statSync(place.file).size).to.be.lessThan(2 ** 19);
+    const again = await place.open();
+    expect(await read(again)).to.deep.equal(before);
+    for (const id of ['run 1', 'run 2', 'run 3']) again.remove(id);
+    await again.close();
+    expect(place.countRows()).to.deep.equal({ runs: 0, pieces: 0, parts: 0, definitions: 0 });
+  });
+
+  it('reads a run as a whole that is packed meanwhile (D74)', async () => {
+    const store = await place.open();
+    const run = storedRun(1);
+    store.add(run);
+    const log = store.log(run.id, 'default');
+    for (let at = 0; at < 40_000; at++) log.append(cancelFact(at));
+    log.append({ kind: 'settled', at: 0 });
+    store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+    await log.committed();
+    // The thread packs a slice between two of these reads.
+    for (let round = 0; round < 5; round++) {
+      expect((await store.facts(run.id)).length).to.equal(40_001);
+    }
+  });
+
+  it('deletes the oldest runs until the file is small enough, and no more (D74)', async () => {
+    const store = await place.open();
+    const random = (seed: number): string => createHash('sha512').update(String(seed)).digest('base64');
+    for (let number = 1; number <= 60; number++) {
+      const run = storedRun(number);
+      const text = Array.from({ length: 1000 }, (_, at) => random(number * 1000 + at)).join('');
+      store.add({ ...run, submission: { ...run.submission, inputs: { text } } });
+      store.log(run.id, 'default').append({ kind: 'settled', at: 1 });
+      store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+    }
+    await store.idle();
+    await store.close();
+    const again = await place.open();
+    // Each run takes about 66 KB, all of them 4 MB.
+    const limits = {
+      ttlMs: Number.POSITIVE_INFINITY,
+      maxRuns: Number.POSITIVE_INFINITY,
+      maxBytes: 3_000_000,
+    };
+    let pruned = 0;
+    for (let runs = await again.archive.prune(limits, 0); runs.length > 0; ) {
+      expect(runs.map(({ reason }) => reason)).to.deep.equal(runs.map(() => 'bytes'));
+      pruned += runs.length;
+      runs = await again.archive.prune(limits, 0);
+    }
+    expect(pruned).to.be.within(14, 30);
+    expect((await again.archive.count({ limit: 1 }, '')).succeeded).to.equal(60 - pruned);
   });
 
   it('refuses a second process, and a file that is none of its own', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SqliteStore } from '../../../../lib/runs/store/sqlite/sqlite-store.js';
 import { requireBuild, ROOT } from '../../../project/files.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
-import { KeptReruns } from '../kept-reruns.js';
+import { KeptReruns } from '../suites/kept-reruns.js';
 
 const FIXTURES = join(ROOT, 'spec', 'runs', 'store', 'fixtures');
 const PROGRAM = join(ROOT, 'dist', 'store-thread.cjs');

@@ -114,6 +114,21 @@ describe('The run console on a real server, in a browser without network', funct
     await eventually(async () => (await page.getByRole('row').count()) === 2);
   });
 
+  it('shows the labels of a run, each of which leads to the runs that have it (D76)', async () => {
+    const pipeline = parsePipeline('{ id: six, goal: g, tasks: [{ id: a, tool: mock }] }');
+    const { registry } = fixture.server;
+    const labels = { team: 'billing', url: 'http://x?a=b&c' };
+    const id = await registry.submit({ pipeline, labels });
+    await registry.settled(id);
+    await registry.settled(await registry.submit({ pipeline }));
+    await page.goto(`${url}/runs/${id}`);
+    await expectText(page.locator('.run-header .line-facts'), /Labels\s*team:billing\s*url:http/);
+    await page.getByRole('link', { name: 'url:http://x?a=b&c' }).click();
+    await eventually(async () => (await page.getByRole('row').count()) === 2);
+    await button('Do not filter by label').click();
+    await eventually(async () => (await page.getByRole('row').count()) === 3);
+  });
+
   it('shows which runs a schedule and a key have started, in the list, which they filter, and in the header of a run', async () => {
     const pipeline = parsePipeline('{ id: six, goal: g, tasks: [{ id: a, tool: mock }] }');
     const { registry } = fixture.server;

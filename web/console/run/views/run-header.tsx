@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { RunRecord } from '../../../../lib/runs/record.js';
+import { listLabels } from '../../../../lib/common/wire/labels.js';
 import { formatStartedBy } from '../../../../lib/common/wire/started-by.js';
 import { formatInteger, formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
@@ -68,6 +69,7 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
     tenant_id,
     rerun_of,
     started_by,
+    labels,
     usage,
     cost,
     kind,
@@ -109,6 +111,11 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
       <Fact name="Started by">
         <bdi>{formatStartedBy(started_by)}</bdi>
       </Fact>
+      {Object.keys(labels).length > 0 && (
+        <Fact name="Labels">
+          <LabelLinks labels={labels} />
+        </Fact>
+      )}
       {rerun_of !== null && (
         <Fact name="Rerun of">
           <a href={`/runs/${encodeURIComponent(rerun_of)}`}>{rerun_of.slice(-12)}</a>{' '}
@@ -119,6 +126,20 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
       )}
     </dl>
   );
+}
+
+/** Each leads to the runs that have it. */
+function LabelLinks({ labels }: Pick<RunRecord, 'labels'>) {
+  return listLabels(labels).map((label) => (
+    <a
+      key={label}
+      class="label"
+      href={`/?${new URLSearchParams({ label })}`}
+      title="Show the runs with this label"
+    >
+      <bdi>{label}</bdi>
+    </a>
+  ));
 }
 
 /** How far the tasks have come; of a run that has ended without success, how each has ended. */

@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import type Database from 'libsql';
+import type { StoredSubmission } from '../../run-store.js';
+import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
+
+/** A run has so many parts at most; its parts follow each other in the table, so that they need no index. */
+export const PARTS_PER_RUN = 2 ** 20;
+
+/** The text of one part is about as long, in bytes: so much is unpacked to read any of it. */
+const PART_BYTES = 256 * 1024;
+
+/** So much is read with one commit: others wait for it. */
+const SLICE_BYTES = 1024 * 1024;
+
+/** The first byte of packed data names how it was packed. */
+const BROTLI = 1;
+
+const OPTIONS = {
+  params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 },
+};
+
+export function pack(text: string): Buffer {
+  return Buffer.concat([Buffer.from([BROTLI]), brotliCompressSync(Buffer.from(text), OPTIONS)]);
+}
+
+/** @throws Error for data that a newer version has packed */
+export function unpack(packed: ArrayBuffer): string {
+  const data = new Uint8Array(packed);
+  if (data[0] !== BROTLI) throw new Error(`packed data of kind ${data[0]}: a newer Wavetrain has written it`);
+  return brotliDecompressSync(data.subarray(1)).toString('utf8');
+}
+
+interface PieceToPack {
+  readonly n: number;
+  readonly bytes: number;
+}
+
+/**
+ * Packs the pieces of one settled run, or a slice of them: the definition apart, which many runs share, and the rest in parts.
+ * Returns false when every settled run is packed.
+ */
+export function packNext(database: Database.Database): boolean {
+  const number = selectOne<{ number: number }>(
+    database,
+    'SELECT number FROM run INDEXED BY run_unpacked WHERE state > 0 AND is_packed = 0 LIMIT 1',
+  )?.number;
+  if (number === undefined) return false;
+  inTransaction(database, () => packSlice(database, number));
+  return true;
+}
+
+function packSlice(database: Database.Database, run: number): void {
+  const pieces = selectSlice(database, run);
+  const last = pieces.at(-1)?.n;
+  if (last !== undefined) {
+    const part = countParts(database, run);
+    const rows = selectAll<{ goes_on: 0 | 1; text: string }>(
+      database,
+      'SELECT goes_on, text FROM piece WHERE run = ? AND n <= ? ORDER BY n',
+      run,
+      last,
+    );
+    const texts = rows.map(({ goes_on: goesOn, text }) => (goesOn === 1 ? text : `${text}\n`));
+    if (part === 0 && rows[0]?.goes_on === 0) texts[0] = takeDefinition(database, run, rows[0].text);
+    const bytes = addParts(database, run, part, texts);
+    prepare(database, 'DELETE FROM piece WHERE run = ? AND n <= ?').run(run, last);
+    countBytes(database, run, bytes);
+  }
+  const hasMore = selectOne(database, 'SELECT 1 FROM piece WHERE run = ? LIMIT 1', run) !== undefined;
+  if (!hasMore) prepare(database, 'UPDATE run SET is_packed = 1 WHERE number = ?').run(run);
+}
+
+function selectSlice(database: Database.Database, run: number): readonly PieceToPack[] {
+  const rows = selectAll<PieceToPack>(
+    database,
+    'SELECT n, octet_length(text) AS bytes FROM piece WHERE run = ? ORDER BY n LIMIT 1000',
+    run,
+  );
+  let sum = 0;
+  return rows.filter(({ bytes }, index) => (sum += bytes) <= SLICE_BYTES || index === 0);
+}
+
+export function countParts(database: Database.Database, run: number): number {
+  const [first, end] = [run * PARTS_PER_RUN, (run + 1) * PARTS_PER_RUN];
+  const sql = 'SELECT count(*) AS parts FROM packed WHERE n >= ? AND n < ?';
+  return selectOne<{ parts: number }>(database, sql, first, end)?.parts ?? 0;
+}
+
+/** Returns the bytes of the parts. */
+function addParts(database: Database.Database, run: number, from: number, texts: readonly string[]): number {
+  const add = prepare(database, 'INSERT INTO packed (n, data) VALUES (?, ?)');
+  let part = from;
+  let bytes = 0;
+  let text = '';
+  const flush = (): void => {
+    if (text === '') return;
+    const data = pack(text);
+    add.run(run * PARTS_PER_RUN + part++, data);
+    bytes += data.length;
+    text = '';
+  };
+  for (const each of texts) {
+    text += each;
+    if (text.length >= PART_BYTES) flush();
+  }
+  flush();
+  return bytes;
+}
+
+/** The parts of a submission that all runs of a definition share. */
+type SharedPart = Pick<StoredSubmission, 'definition' | 'pipelines' | 'submitted_text'>;
+
+/** Keeps the definition of a submission once for all runs that have it. Returns the rest of the submission. */
+function takeDefinition(database: Database.Database, run: number, submission: string): string {
+  const { definition, pipelines, submitted_text, ...rest } = JSON.parse(submission) as StoredSubmission;
+  const shared: SharedPart = {
+    definition,
+    ...(pipelines && { pipelines }),
+    ...(submitted_text !== undefined && { submitted_text }),
+  };
+  const text = JSON.stringify(shared);
+  const hash = createHash('sha256').update(text).digest();
+  const known = selectOne<{ n: number }>(database, 'SELECT n FROM definition WHERE hash = ?', hash);
+  const n =
+    known?.n ??
+    prepare(database, 'INSERT INTO definition (hash, data) VALUES (?, ?)').run(hash, pack(text))
+      .lastInsertRowid;
+  prepare(database, 'UPDATE run SET definition = ? WHERE number = ?').run(n, run);
+  return `${JSON.stringify(rest)}\n`;
+}
+
+/** The definition that was kept apart, as JSON; undefined when it is in the submission. */
+export function readSharedDefinition(database: Database.Database, run: number): string | undefined {
+  const sql = 'SELECT data FROM definition WHERE n = (SELECT definition FROM run WHERE number = ?)';
+  const data = selectOne<{ data: ArrayBuffer }>(database, sql, run)?.data;
+  return data && unpack(data);
+}
+
+function countBytes(database: Database.Database, run: number, bytes: number): void {
+  prepare(database, 'UPDATE run SET bytes = coalesce(bytes, 0) + ? WHERE number = ?').run(bytes, run);
+  const sql = 'UPDATE usage SET bytes = bytes + ? WHERE tenant = (SELECT tenant FROM run WHERE number = ?)';
+  prepare(database, sql).run(bytes, run);
+}

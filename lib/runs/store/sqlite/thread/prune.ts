@@ -1,0 +1,82 @@
+import type Database from 'libsql';
+import type { ArchiveLimits, EndStatus, PrunedRun, PruneReason } from '../../run-archive.js';
+import { pruneHours } from '../../statistics/hour-rows.js';
+import { readPragma } from './cleaner.js';
+import { markRemoved, type RemovableRow } from './commit.js';
+import { HEAD_COLUMNS, type RunRow, toHead } from './pieces.js';
+import { STATES } from './run-columns.js';
+import { inTransaction, selectAll, selectOne } from './statements.js';
+
+/** So many runs are taken out with one commit: others wait for it. */
+const RUNS_PER_SLICE = 50;
+
+/** Fewer, because the file is measured again after each slice. */
+const RUNS_PER_BYTES_SLICE = 10;
+
+type PrunedRow = RunRow & RemovableRow;
+
+/**
+ * Takes runs that exceed the limits out of all lists; their facts are deleted later. Returns them; none when all fit. Also
+ * deletes statistics that are too old.
+ */
+export function prune(database: Database.Database, limits: ArchiveLimits, now: number): readonly PrunedRun[] {
+  pruneHours(database, now);
+  const { reason, rows } = selectPruned(database, limits, now);
+  if (rows.length === 0) return [];
+  const pruned = rows.map((row) => ({
+    ...toHead(database, row),
+    status: STATES[row.state] as EndStatus,
+    reason,
+  }));
+  inTransaction(database, () => {
+    for (const row of rows) markRemoved(database, row);
+  });
+  return pruned;
+}
+
+function selectPruned(
+  database: Database.Database,
+  { ttlMs, maxRuns, maxBytes }: ArchiveLimits,
+  now: number,
+): { readonly reason: PruneReason; readonly rows: readonly PrunedRow[] } {
+  const expired = selectAll<PrunedRow>(
+    database,
+    `SELECT ${HEAD_COLUMNS}, bytes FROM run INDEXED BY run_finished
+     WHERE finished_at <= ? AND state > 0 ORDER BY finished_at LIMIT ${RUNS_PER_SLICE}`,
+    now - ttlMs,
+  );
+  if (expired.length > 0) return { reason: 'age', rows: expired };
+  const usage = selectOne<{ runs: number; bytes: number }>(
+    database,
+    'SELECT total(succeeded + failed + cancelled) AS runs, total(bytes) AS bytes FROM usage',
+  );
+  const runs = usage?.runs ?? 0;
+  if (runs > maxRuns) return { reason: 'number', rows: selectOldest(database, RUN_COUNT, runs - maxRuns) };
+  if (measureFile(database) > maxBytes && runs > 0) {
+    return { reason: 'bytes', rows: selectOldest(database, 'bytes', RUNS_PER_BYTES_SLICE) };
+  }
+  return { reason: 'bytes', rows: [] };
+}
+
+const RUN_COUNT = 'succeeded + failed + cancelled';
+
+/** The oldest runs of the tenant that has most. */
+function selectOldest(database: Database.Database, most: string, limit: number): readonly PrunedRow[] {
+  const tenant = selectOne<{ tenant: string }>(
+    database,
+    `SELECT tenant FROM usage WHERE ${RUN_COUNT} > 0 ORDER BY ${most} DESC, ${RUN_COUNT} DESC LIMIT 1`,
+  )?.tenant;
+  const parts = [2, 3, 4].map(
+    (state) =>
+      `SELECT * FROM (SELECT ${HEAD_COLUMNS}, bytes FROM run INDEXED BY run_by_state
+       WHERE tenant = ?1 AND state = ${state} AND state > 0 ORDER BY number LIMIT ?2)`,
+  );
+  const sql = `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY number LIMIT ?2`;
+  return tenant === undefined ? [] : selectAll(database, sql, tenant, Math.min(limit, RUNS_PER_SLICE));
+}
+
+/** Bytes of the file that hold something. */
+function measureFile(database: Database.Database): number {
+  const pages = readPragma(database, 'page_count') - readPragma(database, 'freelist_count');
+  return pages * readPragma(database, 'page_size');
+}

@@ -1,0 +1,186 @@
+import { expect } from 'chai';
+import type { RunRecord } from '../../../../lib/runs/record.js';
+import type { RunPage } from '../../../../lib/runs/views/run-listing.js';
+import { createDisk, type Disk, MemoryStore } from '../../../runs/store/memory/memory-store.js';
+import { settle } from '../../../support/deferred.js';
+import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
+
+const FAN_OUT = {
+  id: 'fan-out',
+  goal: 'Greet {{params.name}}',
+  params: { name: { type: 'string', default: 'Ada' } },
+  tasks: [
+    { id: 'keep', tool: 'store', inputs: { key: 'k', value: [1, 2, 3] } },
+    {
+      id: 'each',
+      tool: 'mock',
+      parallel_over: '{{pipeline.inputs.list}}',
+      inputs: { item: '{{item}}' },
+      await: ['keep'],
+    },
+    { id: 'last', tool: 'mock', inputs: { all: '{{each.output}}', of: '{{params.name}}' } },
+  ],
+  inputs: { list: [1, 2, 3] },
+};
+
+const FAILING = {
+  id: 'failing',
+  goal: 'Fail',
+  tasks: [
+    { id: 'a', tool: 'mock' },
+    { id: 'b', tool: 'fail', await: ['a'], retry: 1, retry_delay: 0.001, inputs: { message: 'no luck' } },
+  ],
+};
+
+const PLAN = {
+  id: 'plan',
+  goal: 'Two of them',
+  sub_pipelines: [
+    { id: 'one', goal: 'g', stores: ['k'], pipeline: { id: 'p1', goal: 'g', tasks: [FAN_OUT.tasks[0]] } },
+    {
+      id: 'two',
+      goal: 'g',
+      reads: ['k'],
+      pipeline: { id: 'p2', goal: 'g', tasks: [{ id: 't', tool: 'mock', inputs: { k: '{{session.k}}' } }] },
+    },
+  ],
+};
+
+/** Each view of a run, below its path. */
+const VIEWS = [
+  '',
+  '/tasks',
+  '/graph',
+  '/definition',
+  '/blackboard',
+  '/artifacts',
+  '/snapshot',
+  '/events',
+  '/inspection',
+];
+
+describe('A settled run that has left the memory of a server (D74)', () => {
+  let disk: Disk;
+  let server: TestServer;
+
+  beforeEach(async () => {
+    disk = createDisk();
+    server = await open();
+  });
+
+  afterEach(() => server.close(0));
+
+  const open = async (env: Record<string, string> = {}): Promise<TestServer> => {
+    const opened = await startTestServer({ store: new MemoryStore(disk), env });
+    await opened.restored;
+    return opened;
+  };
+
+  async function run(path: string, body: object): Promise<RunRecord> {
+    const accepted = await server.request<{ run_id: string }>('POST', path, body);
+    expect(accepted.status, JSON.stringify(accepted.body)).to.equal(202);
+    const { run_id } = accepted.body;
+    return (await server.request<RunRecord>('GET', `/pipelines/runs/${run_id}?wait=30`)).body;
+  }
+
+  const list = async (query = ''): Promise<RunPage> =>
+    (await server.request<RunPage>('GET', `/pipelines/runs${query}`)).body;
+
+  const show = async (runId: string, detail: string): Promise<unknown[]> => {
+    const json = { Accept: 'application/json' };
+    const views = [...VIEWS, detail].map((view) =>
+      server.request('GET', `/pipelines/runs/${runId}${view}`, undefined, json),
+    );
+    return (await Promise.all(views)).map(({ status, body }) => [status, body]);
+  };
+
+  for (const [title, path, body, detail] of [
+    [
+      'with a fan-out',
+      '/pipelines/run_async',
+      { pipeline: FAN_OUT, collect_events: true },
+      '/tasks/each/items',
+    ],
+    ['that has failed', '/pipelines/run_async', { pipeline: FAILING }, '/tasks/b'],
+    ['of a plan', '/plans/run_async', { plan: PLAN }, '/tasks?sub_pipeline=two'],
+  ] as const) {
+    it(`${title} is shown as before, in every view`, async () => {
+      const { run_id: runId, settled } = await run(path, body);
+      expect(settled).to.equal(true);
+      const before = await show(runId, detail);
+      const listed = await list();
+      await server.close(0);
+      server = await open();
+      expect(() => server.registry.record(runId)).to.throw('there is no run');
+      expect(await list()).to.deep.equal(listed);
+      expect(await show(runId, detail)).to.deep.equal(before);
+    });
+  }
+
+  it('is rerun, found by its key and by its id, and deleted', async () => {
+    const headers = { 'Idempotency-Key': 'k' };
+    const submit = async () =>
+      server.request<RunRecord>('POST', '/pipelines/run_async', { pipeline: FAILING }, headers);
+    const { run_id: runId } = (await submit()).body;
+    await server.request('GET', `/pipelines/runs/${runId}?wait=30`);
+    await server.close(0);
+    server = await open();
+    expect((await submit()).body).to.include({ run_id: runId, status: 'failed' });
+    const ids = async (query: string): Promise<string[]> =>
+      (await list(query)).runs.map(({ run_id }) => run_id);
+    expect(await ids(`?id=${runId.slice(-6).toUpperCase()}`)).to.deep.equal([runId]);
+    expect(await ids(`?id=${runId.slice(0, 13)}`)).to.deep.equal([runId]);
+    expect(await ids('?text=NO%20LUCK')).to.deep.equal([runId]);
+    const again = await server.request<RunRecord>('POST', `/pipelines/runs/${runId}/rerun`, {
+      from: 'failed',
+    });
+    expect(again.status).to.equal(202);
+    await server.request('GET', `/pipelines/runs/${again.body.run_id}?wait=30`);
+    expect((await server.request('DELETE', `/pipelines/runs/${runId}`)).status).to.equal(204);
+    expect((await server.request('GET', `/pipelines/runs/${runId}`)).status).to.equal(404);
+    expect(await ids('')).to.deep.equal([again.body.run_id]);
+    expect((await submit()).body).to.include({ run_id: runId, status: 'failed' });
+  });
+
+  it('is deleted with others by a request that selects them', async () => {
+    for (const pipeline of [FAILING, FAN_OUT, FAILING]) await run('/pipelines/run_async', { pipeline });
+    await server.close(0);
+    server = await open();
+    const kept = await run('/pipelines/run_async', { pipeline: FAILING });
+    const remove = async (query: string) =>
+      server.request<{ deleted: number; next_cursor: string | null }>('DELETE', `/pipelines/runs${query}`);
+    expect((await remove('')).status).to.equal(400);
+    const before = kept.created_at;
+    const { body } = await remove(`?pipeline_id=failing&finished_before=${before}`);
+    expect(body).to.deep.equal({ deleted: 2, next_cursor: null });
+    expect((await list()).runs.map(({ pipeline_id }) => pipeline_id)).to.deep.equal(['failing', 'fan-out']);
+    expect((await remove('?status=failed')).body.deleted).to.equal(1);
+    expect((await list('?counts=true')).counts).to.include({ succeeded: 1, failed: 0 });
+  });
+
+  it('gives the memory of the cache back, of which SERVICE_CACHE_RUNS says the size', async () => {
+    await server.close(0);
+    server = await open({ SERVICE_CACHE_RUNS: '1' });
+    const value = 'x'.repeat(600_000);
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count++) {
+      const tasks = [{ id: 'a', tool: 'mock', inputs: { of: '{{pipeline.inputs.value}}' } }];
+      const pipeline = { id: 'large', goal: 'g', inputs: { value: '' }, tasks };
+      ids.push((await run('/pipelines/run_async', { pipeline, inputs: { value } })).run_id);
+    }
+    await settle();
+    const inMemory = ids.filter((id) => {
+      try {
+        return server.registry.record(id).settled;
+      } catch {
+        return false;
+      }
+    });
+    expect(inMemory.length).to.be.lessThan(2);
+    for (const id of ids) {
+      const { body } = await server.request<RunRecord>('GET', `/pipelines/runs/${id}`);
+      expect(body.status, JSON.stringify(body).slice(0, 300)).to.equal('succeeded');
+    }
+    expect((await list()).runs).to.have.length(3);
+  });
+});
