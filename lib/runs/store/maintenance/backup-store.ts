@@ -6,7 +6,8 @@ import { lockFile } from '../sqlite/thread/connection.js';
 import { isLocked } from '../sqlite/open-errors.js';
 import { BackupPlace } from './backup-place.js';
 import { copyStore, type StoreCopy } from './copy-store.js';
-import { assertStoreExists, loadDriver } from './store-file.js';
+import { loadDriver } from '../sqlite/open-errors.js';
+import { assertStoreExists } from './store-file.js';
 
 /** A backup, as `wavetrain store backup --json` prints it. */
 export interface StoreBackup extends StoreCopy {

@@ -22,7 +22,7 @@ function copyRun(from: Database.Database, to: Database.Database, row: Row): void
   const added = Number(
     insert(to, 'run', {
       ...others,
-      definition: definition === null ? null : copyDefinition(from, to, definition),
+      definition: copyDefinition(from, to, definition),
     }),
   );
   for (const table of ['run_text', 'label']) {
@@ -40,10 +40,10 @@ interface DefinitionRow {
   readonly data: ArrayBuffer;
 }
 
-/** Returns the number of the definition in the other file, which may have it already. */
-function copyDefinition(from: Database.Database, to: Database.Database, n: unknown): number | bigint {
+/** Returns the number of the definition in the other file, which may have it already; null when the run has none apart. */
+function copyDefinition(from: Database.Database, to: Database.Database, n: unknown): number | bigint | null {
   const row = selectOne<DefinitionRow>(from, 'SELECT hash, data FROM definition WHERE n = ?', n);
-  if (row === undefined) throw new Error(`a run has definition ${String(n)}, which is missing`);
+  if (row === undefined) return null;
   const [hash, data] = [Buffer.from(row.hash), Buffer.from(row.data)];
   const known = selectOne<{ readonly n: number }>(to, 'SELECT n FROM definition WHERE hash = ?', hash);
   return known?.n ?? insert(to, 'definition', { hash, data });

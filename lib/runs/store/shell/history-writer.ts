@@ -4,7 +4,7 @@ import { Cleaner, removeFiles } from '../sqlite/thread/cleaner.js';
 import { keep } from '../sqlite/thread/commit.js';
 import type { OpenFile } from '../sqlite/thread/connection.js';
 import { inTransaction } from '../sqlite/thread/statements.js';
-import { checkpoint, closeFile, loadDriver, openFirstFree, type OwnedFile } from './shell-file.js';
+import { checkpoint, closeFile, loadHistoryDriver, openFirstFree, type OwnedFile } from './shell-file.js';
 import type { ShellFolder } from './shell-folder.js';
 import { type HistoryLimits, pruneHistory, removeMarked, takeOver } from './tidy.js';
 
@@ -68,7 +68,7 @@ export class HistoryWriter {
   }
 
   #open(): Opened {
-    const open = loadDriver();
+    const open = loadHistoryDriver();
     const openedAt = this.#now();
     const file = openFirstFree(this.#folder, open, openedAt);
     return { open, file, openedAt, written: sizeOfLog(file.path), isTidy: false };

@@ -12,7 +12,7 @@ import { assertOurs, isOutdated } from '../sqlite/thread/schema.js';
 import { selectAll } from '../sqlite/thread/statements.js';
 import { bringOver, type ProcessTable } from './old-folders.js';
 import { findSources, type KeptRow, readKeptRows } from './kept-rows.js';
-import { closeFile, loadDriver, tryOpen } from './shell-file.js';
+import { closeFile, loadHistoryDriver, tryOpen } from './shell-file.js';
 import { ShellFolder } from './shell-folder.js';
 import { removeMarked } from './tidy.js';
 
@@ -67,7 +67,7 @@ export class KeptRuns {
    */
   static open(path: string, processes: ProcessTable, now: number): KeptRuns {
     const folder = new ShellFolder(path);
-    const open = loadDriver();
+    const open = loadHistoryDriver();
     explain(path, () => {
       if (folder.hasOldRuns) bringOver(folder, open, processes, now);
     });

@@ -1,11 +1,9 @@
-import { createRequire } from 'node:module';
 import type Database from 'libsql';
-import { errorCode } from '../../../common/errors.js';
 import { openWriter, type OpenFile, type WritableFile } from '../sqlite/thread/connection.js';
-import { findDriver, isLocked } from '../sqlite/open-errors.js';
+import { isLocked, loadDriver } from '../sqlite/open-errors.js';
 import { PARTS_PER_RUN } from '../sqlite/thread/packing.js';
 import { completeRows, removeUnfinished } from '../sqlite/thread/pieces.js';
-import { inTransaction, prepare, selectAll } from '../sqlite/thread/statements.js';
+import { prepare, selectAll } from '../sqlite/thread/statements.js';
 import type { ShellFolder } from './shell-folder.js';
 
 /** A reader that leaves may checkpoint, and has the file for a moment. */
@@ -19,17 +17,8 @@ export interface OwnedFile extends WritableFile {
 }
 
 /** Loads the package `libsql`. @throws WavetrainError `bad_usage` that says how to install it */
-export function loadDriver(): OpenFile {
-  const require = createRequire(import.meta.url);
-  let Driver: typeof Database;
-  try {
-    Driver = require('libsql') as typeof Database;
-  } catch (error) {
-    // To look for it first would take time at each run.
-    if (errorCode(error) === 'MODULE_NOT_FOUND') findDriver('the history of the shell');
-    throw error;
-  }
-  return (path) => new Driver(path);
+export function loadHistoryDriver(): OpenFile {
+  return loadDriver('the history of the shell');
 }
 
 /** Opens the first file that no other shell writes, or creates one. @param now milliseconds since 1970 */

@@ -1,7 +1,9 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { errorMessage, WavetrainError } from '../../../common/errors.js';
+import type Database from 'libsql';
+import { errorCode, errorMessage, WavetrainError } from '../../../common/errors.js';
+import type { OpenFile } from './thread/connection.js';
 
 /** The path of the package `libsql`. @param user needs it. @throws WavetrainError `bad_usage` that says how to install it */
 export function findDriver(user = 'SERVICE_STORE'): string {
@@ -14,6 +16,19 @@ export function findDriver(user = 'SERVICE_STORE'): string {
       { cause },
     );
   }
+}
+
+/** Loads the package `libsql`. @param user needs it. @throws WavetrainError `bad_usage` that says how to install it */
+export function loadDriver(user?: string): OpenFile {
+  let Driver: typeof Database;
+  try {
+    Driver = createRequire(import.meta.url)('libsql') as typeof Database;
+  } catch (error) {
+    // To look for it first would take time at each run of the shell.
+    if (errorCode(error) === 'MODULE_NOT_FOUND') findDriver(user);
+    throw error;
+  }
+  return (path) => new Driver(path);
 }
 
 /** Says what keeps a file from being opened as a store, and what to do. */

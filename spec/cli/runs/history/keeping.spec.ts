@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { systemContext } from '../../../../lib/cli/context.js';
-import { loadDriver } from '../../../../lib/runs/store/shell/shell-file.js';
+import { loadHistoryDriver } from '../../../../lib/runs/store/shell/shell-file.js';
 import { builtinCatalog, type Catalog } from '../../../../lib/tools/catalog.js';
 import { defineTool } from '../../../../lib/tools/tool.js';
 import { Project, twoTasks } from './project.js';
@@ -128,7 +128,7 @@ describe('the history of the shell: what run keeps (D68)', () => {
       openInputs: true,
       run: (_, { task_id }) => {
         if (task_id === 'first') return null;
-        const database = loadDriver()(project.folder.at('.wavetrain/runs.db'));
+        const database = loadHistoryDriver()(project.folder.at('.wavetrain/runs.db'));
         database.exec(
           "CREATE TRIGGER full BEFORE INSERT ON piece BEGIN SELECT RAISE(ABORT, 'it is full'); END",
         );

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type Database from 'libsql';
 import { systemContext } from '../../../../lib/cli/context.js';
-import { loadDriver } from '../../../../lib/runs/store/shell/shell-file.js';
+import { loadHistoryDriver } from '../../../../lib/runs/store/shell/shell-file.js';
 import { KeptRuns } from '../../../../lib/runs/store/shell/kept-runs.js';
 import { openWriter } from '../../../../lib/runs/store/sqlite/thread/connection.js';
 import { builtinCatalog } from '../../../../lib/tools/catalog.js';
@@ -76,12 +76,12 @@ export class Project {
 
   /** Has the file of the history as another shell that is at work, until the function that is returned is called. */
   takeFile(): () => void {
-    const file = openWriter(this.folder.at('.wavetrain/runs.db'), loadDriver());
+    const file = openWriter(this.folder.at('.wavetrain/runs.db'), loadHistoryDriver());
     return () => file.close();
   }
 
   change(change: (database: Database.Database) => void): void {
-    const file = openWriter(this.folder.at('.wavetrain/runs.db'), loadDriver());
+    const file = openWriter(this.folder.at('.wavetrain/runs.db'), loadHistoryDriver());
     change(file.database);
     file.close();
   }

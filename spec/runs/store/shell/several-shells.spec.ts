@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { loadDriver } from '../../../../lib/runs/store/shell/shell-file.js';
+import { loadHistoryDriver } from '../../../../lib/runs/store/shell/shell-file.js';
 import { openReadOnly } from '../../../../lib/runs/store/sqlite/thread/connection.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
 import { cancelFact } from '../suites/store-suite.js';
@@ -130,7 +130,7 @@ describe('several shells in one folder (D68)', () => {
     await files.begin(first, 'a');
     await files.begin(second, 'b');
     await second.close();
-    const reader = openReadOnly(files.folder.file(2), loadDriver());
+    const reader = openReadOnly(files.folder.file(2), loadHistoryDriver());
     await first.close();
     expect(databases()).to.deep.equal(['runs-2.db', 'runs.db']);
     expect(files.ids).to.deep.equal(['b', 'a']);

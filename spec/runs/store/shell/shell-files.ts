@@ -3,7 +3,7 @@ import type { RunEnd } from '../../../../lib/runs/store/run-archive.js';
 import type { StoredRun } from '../../../../lib/runs/store/run-store.js';
 import { HistoryWriter } from '../../../../lib/runs/store/shell/history-writer.js';
 import { KeptRuns } from '../../../../lib/runs/store/shell/kept-runs.js';
-import { closeFile, loadDriver, tryOpen } from '../../../../lib/runs/store/shell/shell-file.js';
+import { closeFile, loadHistoryDriver, tryOpen } from '../../../../lib/runs/store/shell/shell-file.js';
 import { ShellFolder } from '../../../../lib/runs/store/shell/shell-folder.js';
 import { ShellStore } from '../../../../lib/runs/store/shell/shell-store.js';
 import type { HistoryLimits } from '../../../../lib/runs/store/shell/tidy.js';
@@ -61,7 +61,7 @@ export class ShellFiles {
 
   /** Packs the settled runs of a file, as a server would that opens it. */
   pack(file: number): void {
-    const owned = tryOpen(this.folder, file, loadDriver());
+    const owned = tryOpen(this.folder, file, loadHistoryDriver());
     if (owned === undefined) throw new Error('a shell has the file');
     while (packNext(owned.database)) continue;
     closeFile(owned);
@@ -69,7 +69,7 @@ export class ShellFiles {
 
   /** Rows of the first file. */
   rows(sql: string): unknown[] {
-    const database = openReadOnly(this.folder.file(1), loadDriver());
+    const database = openReadOnly(this.folder.file(1), loadHistoryDriver());
     try {
       return database?.prepare(sql).all() ?? [];
     } finally {
