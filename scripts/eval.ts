@@ -1,4 +1,4 @@
-import { readModelConfig } from '../lib/common/model-config.js';
+import { readModelConfig } from '../lib/common/config/model-config.js';
 import { createModels } from '../lib/models/create-models.js';
 import { Models } from '../lib/models/models.js';
 import { createMockProvider } from '../lib/models/providers/mock.js';

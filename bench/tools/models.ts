@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { createOpenAI } from '@ai-sdk/openai';
 import { Agent, fetch } from 'undici';
-import { readModelConfig } from '../../lib/common/model-config.js';
+import { readModelConfig } from '../../lib/common/config/model-config.js';
 import { systemClock } from '../../lib/common/clock.js';
 import { LocalExecutor } from '../../lib/execution/local-executor.js';
 import { createModels } from '../../lib/models/create-models.js';

@@ -7,7 +7,7 @@ import { type Clock, systemClock } from '../common/clock.js';
 import { readCacheFolder, readNetworkConfig } from '../common/config/config.js';
 import { type Environment, systemEnvironment } from '../common/config/environment.js';
 import { errorCode } from '../common/errors.js';
-import { readModelConfig } from '../common/model-config.js';
+import { readModelConfig } from '../common/config/model-config.js';
 import type { ModelLimiters } from '../models/models.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { ProcessTable } from '../runs/store/shell/old-folders.js';

@@ -45,6 +45,9 @@ export const MAX_CALLED_DEFINITION_LENGTH = 256 * 1024;
 /** Maximum number of params, of inputs and of session values that `run_pipeline` passes on: their names are sorted and compared at once. */
 export const MAX_CALLED_VALUES = 10_000;
 
+/** The longest time, and the largest number, of `keep` in a definition (D74). */
+export const KEEP_LIMITS = { days: 3650, runs: 1_000_000 };
+
 /** Maximum length of a goal, in characters, as written and with its params filled in: every list of runs repeats it. */
 export const MAX_GOAL_LENGTH = 10_000;
 

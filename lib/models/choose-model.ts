@@ -1,5 +1,5 @@
 import { WavetrainError } from '../common/errors.js';
-import { type ModelConfig, PROVIDER_NAMES, type ProviderName } from '../common/model-config.js';
+import { type ModelConfig, PROVIDER_NAMES, type ProviderName } from '../common/config/model-config.js';
 import type { ModelPurpose } from './model.js';
 
 /** The model of each provider that is used when only its key is configured. */

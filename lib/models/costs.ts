@@ -1,4 +1,4 @@
-import { type ModelPrices, priceOf } from '../common/model-config.js';
+import { type ModelPrices, priceOf } from '../common/config/model-config.js';
 import type { TokenCounts } from './model.js';
 
 /** Adds the cost to the tokens of a model, when its price is configured. */

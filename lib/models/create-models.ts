@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, isAbsolute, resolve } from 'node:path';
 import { WavetrainError } from '../common/errors.js';
-import { type ModelConfig, type ProviderName, readModelConfig } from '../common/model-config.js';
+import { type ModelConfig, type ProviderName, readModelConfig } from '../common/config/model-config.js';
 import type { ModelProvider } from './model.js';
 import { type ModelAccess, Models, type ModelsOptions } from './models.js';
 

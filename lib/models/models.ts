@@ -13,7 +13,7 @@ import {
   type ProviderRequest,
   type TokenCounts,
 } from './model.js';
-import { type ModelConfig, PROVIDER_NAMES, type ProviderName } from '../common/model-config.js';
+import { type ModelConfig, PROVIDER_NAMES, type ProviderName } from '../common/config/model-config.js';
 import { AnswerParts } from './answer-parts.js';
 import { addCost } from './costs.js';
 import { assertRequestSize } from './request-size.js';

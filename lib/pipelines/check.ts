@@ -9,8 +9,15 @@ import {
 } from '../definition/problems/diagnostic.js';
 import { validate } from '../definition/generated/pipeline-validator.js';
 import { abbreviate } from '../definition/problems/problem.js';
+import { checkKeep } from '../definition/keep.js';
 import { checkStart } from '../definition/triggers/start.js';
-import { PARAM_FIELDS, PIPELINE_FIELDS, TASK_FIELDS, WEBHOOK_FIELDS } from '../definition/schema/fields.js';
+import {
+  KEEP_FIELDS,
+  PARAM_FIELDS,
+  PIPELINE_FIELDS,
+  TASK_FIELDS,
+  WEBHOOK_FIELDS,
+} from '../definition/schema/fields.js';
 import { findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
@@ -41,6 +48,7 @@ const PART_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tasks: TASK_FIELDS,
   params: PARAM_FIELDS,
   webhook: WEBHOOK_FIELDS,
+  keep: KEEP_FIELDS,
 };
 
 /** The structure of a pipeline (Pipeline definition, D1-D4). */
@@ -120,6 +128,7 @@ function* applyRules(
   yield* checkStructure(definition, PIPELINE_SHAPE);
   yield* checkParamDefinitions(definition, paramBudget);
   yield* checkStart(definition, 'pipeline');
+  yield* checkKeep(definition);
   yield* checkTasks(draft, catalog, suggestions);
   yield* checkPipelineCalls(draft, depth);
   yield* draft.diagnostics;

@@ -1,3 +1,4 @@
+import { type Duration, durationToMs } from '../common/duration.js';
 import { estimateBytesInSteps, type JsonObject } from '../common/json/json.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { assertDefined, getOrThrow } from '../definition/assert.js';
@@ -151,6 +152,6 @@ function toCacheTime(cache: TaskDefinition['cache']): number | undefined {
   return toMilliseconds(cache.ttl) ?? Number.POSITIVE_INFINITY;
 }
 
-function toMilliseconds(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : seconds * 1000;
+function toMilliseconds(duration: Duration | undefined): number | undefined {
+  return duration === undefined ? undefined : durationToMs(duration);
 }

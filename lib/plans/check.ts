@@ -12,8 +12,14 @@ import {
 } from '../definition/problems/diagnostic.js';
 import { validate } from '../definition/generated/plan-validator.js';
 import type { Problem } from '../definition/problems/problem.js';
+import { checkKeep } from '../definition/keep.js';
 import { checkStart } from '../definition/triggers/start.js';
-import { PLAN_FIELDS, SUB_PIPELINE_FIELDS, WEBHOOK_FIELDS } from '../definition/schema/fields.js';
+import {
+  KEEP_FIELDS,
+  PLAN_FIELDS,
+  SUB_PIPELINE_FIELDS,
+  WEBHOOK_FIELDS,
+} from '../definition/schema/fields.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import { findRoot } from '../definition/schema/root.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
@@ -65,14 +71,20 @@ export type PlanCheckResult =
 
 type PlanCheckSteps = CheckSteps<PlanCheckResult>;
 
+/** The fields of the parts that stand in a field. */
+const PART_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  sub_pipelines: SUB_PIPELINE_FIELDS,
+  webhook: WEBHOOK_FIELDS,
+  keep: KEEP_FIELDS,
+};
+
 /** The structure of a plan (Plan, D44). */
 const PLAN_SHAPE: DefinitionShape = {
   validate,
   kind: 'plan',
   parts: 'sub_pipelines',
   part: 'sub-pipeline',
-  fieldsAt: ([first]) =>
-    first === 'sub_pipelines' ? SUB_PIPELINE_FIELDS : first === 'webhook' ? WEBHOOK_FIELDS : PLAN_FIELDS,
+  fieldsAt: ([first]) => PART_FIELDS[String(first)] ?? PLAN_FIELDS,
   keyLists: {
     reads: '',
     stores: '',
@@ -152,6 +164,7 @@ function* applyRules(
   const structure = checkStructure(definition, PLAN_SHAPE);
   yield* structure;
   yield* checkStart(definition, 'plan');
+  yield* checkKeep(definition);
   yield* checkKeys(draft, context);
   for (const { diagnostics } of checks) yield* diagnostics;
   yield* checkContracts(checks, structure, context);

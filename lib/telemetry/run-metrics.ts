@@ -4,7 +4,7 @@ import type { PruneReason } from '../runs/store/run-archive.js';
 import type { RunQueries } from '../runs/views/run-queries.js';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 
-const PRUNE_REASONS: readonly PruneReason[] = ['age', 'number', 'bytes'];
+const PRUNE_REASONS: readonly PruneReason[] = ['age', 'number', 'bytes', 'keep'];
 
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
 

@@ -52,7 +52,7 @@ describe('wavetrain', () => {
     const { stdout } = await invoke(['run', '--help']);
     const flags = ['--inputs', '--params', '--json', '--timeout', '--concurrency', '--jitter'];
     for (const flag of flags)
-      expect(stdout).to.match(new RegExp(`^  ${flag} *(JSON|SECONDS|N|FRACTION)?  `, 'm'));
+      expect(stdout).to.match(new RegExp(`^  ${flag} *(JSON|DURATION|N|FRACTION)?  `, 'm'));
   });
 
   it('help has descriptions below the names where fewer than 20 columns remain beside them, and loses no word', async () => {
@@ -79,7 +79,7 @@ describe('wavetrain', () => {
         'Without --from everything runs again, or with changes (by --file, --params and the other options)',
       )
       .and.to.contain(
-        '--timeout SECONDS time limit of each attempt of a task without a timeout; default: as in the',
+        '--timeout DURATION time limit of each attempt of a task without a timeout; default: as in the',
       )
       .and.to.contain('absent ones are as in the earlier run')
       .and.not.to.match(/default (?:0|4|1|unlimited)\b|by default there is none|keep their default/);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readModelConfig } from '../../lib/common/model-config.js';
+import { readModelConfig } from '../../lib/common/config/model-config.js';
 import { evaluate, formatTable } from '../../scripts/evaluate.js';
 import { createMockProvider } from '../../lib/models/providers/mock.js';
 import { Models } from '../../lib/models/models.js';

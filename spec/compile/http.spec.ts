@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { WavetrainClient } from '../../lib/client/client.js';
 import { ToolError } from '../../lib/common/errors.js';
-import { readModelConfig } from '../../lib/common/model-config.js';
+import { readModelConfig } from '../../lib/common/config/model-config.js';
 import type { CompileProgress, CompileResult } from '../../lib/compile/result.js';
 import { createModels } from '../../lib/models/create-models.js';
 import { ModelError } from '../../lib/models/model.js';

@@ -170,7 +170,7 @@ export const MUTATIONS: readonly Mutation[] = [
   m('steps for tasks', '  tasks:', '  steps:', /tasks/),
   m('retries for retry', 'retry: 2', 'retries: 2', /retry/),
   m('retry as a map', 'retry: 2', 'retry: {max: 2}', /integer|number/),
-  m('a timeout with a unit', 'timeout: 60', 'timeout: 60s', /number|60/),
+  m('a timeout in words', 'timeout: 60', 'timeout: 1 minute', /60/),
   m('a condition on a task', 'tool: store', 'tool: store\n      when: "{{params.reader}}"', /condition/),
   m('no goal', '  goal: Digest pages for {{params.reader}}\n', '', /goal/),
   m('a type of another language', 'type: list', 'type: array', /list/),

@@ -1,4 +1,4 @@
-import { readModelConfig } from '../../lib/common/model-config.js';
+import { readModelConfig } from '../../lib/common/config/model-config.js';
 import { createModels } from '../../lib/models/create-models.js';
 import type { ModelAnswer, ModelRequest, TokenCounts } from '../../lib/models/model.js';
 import type { ModelCaller, Models } from '../../lib/models/models.js';

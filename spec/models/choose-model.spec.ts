@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { WavetrainError } from '../../lib/common/errors.js';
-import { readModelConfig } from '../../lib/common/model-config.js';
+import { readModelConfig } from '../../lib/common/config/model-config.js';
 import { allowConfiguredModels, chooseModel } from '../../lib/models/choose-model.js';
 import type { ModelPurpose } from '../../lib/models/model.js';
 

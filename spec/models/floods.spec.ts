@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MODEL_LIMITS } from '../../lib/common/limits.js';
-import { readModelConfig } from '../../lib/common/model-config.js';
+import { readModelConfig } from '../../lib/common/config/model-config.js';
 import type { AnswerPart, ModelAnswer, ModelRequest } from '../../lib/models/model.js';
 import { type ModelCaller, Models } from '../../lib/models/models.js';
 import { SlowTurns } from '../support/measuring/cpu-time.js';

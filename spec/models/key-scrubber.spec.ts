@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readModelConfig } from '../../lib/common/model-config.js';
+import { readModelConfig } from '../../lib/common/config/model-config.js';
 import { createKeyScrubber } from '../../lib/models/providers/key-scrubber.js';
 
 describe('keys in the messages of providers (D50)', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MODEL_LIMITS } from '../../lib/common/limits.js';
-import { readModelConfig } from '../../lib/common/model-config.js';
+import { readModelConfig } from '../../lib/common/config/model-config.js';
 import type { AnswerPart, ModelAnswer, ModelProvider } from '../../lib/models/model.js';
 import { ModelError } from '../../lib/models/model.js';
 import { Models, type ModelsOptions } from '../../lib/models/models.js';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 
 import { dirname } from 'node:path';
 import { expect } from 'chai';
 import { MODEL_LIMITS } from '../../lib/common/limits.js';
-import { readModelConfig } from '../../lib/common/model-config.js';
+import { readModelConfig } from '../../lib/common/config/model-config.js';
 import { createModels } from '../../lib/models/create-models.js';
 import type { ModelRequest } from '../../lib/models/model.js';
 import { catchRejection } from '../support/rejection.js';

@@ -148,9 +148,9 @@ const CASES: readonly (readonly [name: string, code: string, text: string, part:
   ['a duplicate id', 'duplicate_task', withTasks('    - {id: list, tool: mock}\n'), '{id: list_2,'],
   ['a number in quotes', 'wrong_type', withTasks('    - {id: a, tool: mock, retry: "3"}\n'), 'retry: 3}'],
   [
-    'a time with a unit',
-    'wrong_type',
-    withTasks('    - id: a\n      tool: mock\n      timeout: 5m\n'),
+    'a duration in words',
+    'invalid_value',
+    withTasks('    - id: a\n      tool: mock\n      timeout: 5 minutes\n'),
     'timeout: 300\n',
   ],
   [

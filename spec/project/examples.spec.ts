@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readModelConfig } from '../../lib/common/model-config.js';
+import { readModelConfig } from '../../lib/common/config/model-config.js';
 import { createModels } from '../../lib/models/create-models.js';
 import { loadPipeline } from '../../lib/pipelines/load.js';
 import { loadPlan } from '../../lib/plans/load.js';

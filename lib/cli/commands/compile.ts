@@ -5,7 +5,7 @@ import type { RequestError } from '../../client/errors.js';
 import type { CompileRequestOptions } from '../../client/requests.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { COMPILE_LIMITS } from '../../common/limits.js';
-import { readModelConfig } from '../../common/model-config.js';
+import { readModelConfig } from '../../common/config/model-config.js';
 import { formatCount } from '../../common/text.js';
 import type {
   CompileEffort,

@@ -7,7 +7,7 @@ import { type Environment, type EnvironmentVariable } from '../../common/config/
 import { readStoreFile } from '../../common/config/server-config.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
-import { readModelConfig } from '../../common/model-config.js';
+import { readModelConfig } from '../../common/config/model-config.js';
 import { formatCount } from '../../common/text.js';
 import { chooseModel, configuredProviders } from '../../models/choose-model.js';
 import type { CliContext } from '../context.js';

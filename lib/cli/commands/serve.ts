@@ -4,7 +4,7 @@ import { getHeapStatistics } from 'node:v8';
 import { errorMessage } from '../../common/errors.js';
 import { readCacheFolder, readConfig, readNetworkConfig, VARIABLES } from '../../common/config/config.js';
 import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
-import { readModelConfig } from '../../common/model-config.js';
+import { readModelConfig } from '../../common/config/model-config.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import type { Launcher } from '../../common/workers/launcher.js';

@@ -1,4 +1,5 @@
 import { parseEnv } from 'node:util';
+import { type Duration, parseDuration } from '../../common/duration.js';
 import { errorMessage } from '../../common/errors.js';
 import { describeKind, isObject, type JsonObject } from '../../common/json/json.js';
 import { findJsonSyntaxError } from '../../definition/text/json-syntax-error.js';
@@ -114,6 +115,13 @@ export function readLabelFlag(text: string): readonly [name: string, value: stri
     `--label must be a name and a value, not "${text}"`,
     'for example --label team=billing',
   );
+}
+
+/** Parses the duration of a flag: a number of seconds, or a text such as `5m` (D82). @throws UsageError */
+export function readDuration(flag: string, text: string | undefined, rule: NumberRule): Duration | undefined {
+  const trimmed = text?.trim() ?? '';
+  const ms = parseDuration(trimmed);
+  return ms !== undefined && isAccepted(ms / 1000, rule) ? trimmed : readNumber(flag, text, rule);
 }
 
 /** Sets environment variables from a file, before any other code reads them. Variables that are already set win (D42). */

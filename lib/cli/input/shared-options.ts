@@ -103,7 +103,7 @@ export abstract class RunValuesCommand extends Command<CliContext> {
   sessionFile = textOption`--session-file <FILE> session values from a JSON file; --session overrides them key by key`;
   label = listOption`--label <NAME=VALUE> label of the run, by which lists of runs are filtered; overrides a label of the
     definition${this.unlessGiven('', ', or of the earlier run')}; can be repeated`;
-  timeout = textOption`--timeout <SECONDS> time limit of each attempt of a task without a timeout;
+  timeout = textOption`--timeout <DURATION> time limit of each attempt of a task without a timeout;
     ${this.unlessGiven('by default there is none')}`;
   concurrency = textOption`--concurrency <N> maximum number of items in flight of a fan-out without
     fan_out_concurrency; ${this.unlessGiven('default unlimited')}`;
@@ -112,9 +112,9 @@ export abstract class RunValuesCommand extends Command<CliContext> {
     plan_concurrency of the plan; ${this.unlessGiven('default 1')}`;
   jitter = textOption`--jitter <FRACTION> random variation of retry delays, from 0 to 1;
     ${this.unlessGiven('default 0')}`;
-  retryBaseDelay = textOption`--retry-base-delay <SECONDS> delay before the first retry of a task without
+  retryBaseDelay = textOption`--retry-base-delay <DURATION> delay before the first retry of a task without
     retry_delay; doubles with each further retry; ${this.unlessGiven('default 0.5')}`;
-  maxRetryDelay = textOption`--max-retry-delay <SECONDS> upper limit of the retry delay of a task without
+  maxRetryDelay = textOption`--max-retry-delay <DURATION> upper limit of the retry delay of a task without
     max_retry_delay; ${this.unlessGiven('default 4')}`;
   envFile = textOption`--env-file ${ENV_FILE_OPTION}`;
 

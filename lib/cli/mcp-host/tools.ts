@@ -1,5 +1,5 @@
 import { COMPILE_LIMITS } from '../../common/limits.js';
-import { readModelConfig } from '../../common/model-config.js';
+import { readModelConfig } from '../../common/config/model-config.js';
 import type { CompilePromptOptions } from '../../compile/compile.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { CliContext } from '../context.js';

@@ -7,7 +7,7 @@ import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
 import type { DefinitionSource } from '../../submission/definition-checker.js';
 import type { Submission, SubmittedValues } from '../../submission/submitter.js';
 import type { CliContext } from '../context.js';
-import { type NumberRule, readJsonObject, readLabelFlag, readNumber } from '../input/flags.js';
+import { type NumberRule, readDuration, readJsonObject, readLabelFlag, readNumber } from '../input/flags.js';
 import { type DefinitionFile, type DefinitionFlags, readDefinition } from '../input/load-definition.js';
 import { STANDARD_INPUT } from '../input/read-file.js';
 import type { FlagsOf, RunValuesCommand, ShellRunCommand } from '../input/shared-options.js';
@@ -108,19 +108,19 @@ export function assertFlagsFit(kind: DefinitionKind, values: FlagValues): void {
 }
 
 const PLAN_CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'sub-pipelines at once', example: '2' };
-const TIMEOUT: NumberRule = { least: 0, above: true, unit: 'seconds', example: '30' };
+const TIMEOUT: NumberRule = { least: 0, above: true, unit: 'seconds, or as in 5m', example: '30' };
 const CONCURRENCY: NumberRule = { least: 1, whole: true, unit: 'items at once', example: '8' };
 const JITTER: NumberRule = { least: 0, most: 1, unit: 'a fraction of the delay', example: '0.2' };
-const DELAY: NumberRule = { least: 0, unit: 'seconds', example: '0.5' };
+const DELAY: NumberRule = { least: 0, unit: 'seconds, or as in 5m', example: '0.5' };
 
 /** Reads the options of the execution. One without a flag is absent, so its default applies. @throws UsageError */
 function readExecutionOptions(flags: RunValueFlags): ExecutionOptions {
   const options = {
-    per_task_timeout: readNumber('--timeout', flags.timeout, TIMEOUT),
+    per_task_timeout: readDuration('--timeout', flags.timeout, TIMEOUT),
     fan_out_concurrency: readNumber('--concurrency', flags.concurrency, CONCURRENCY),
     backoff_jitter: readNumber('--jitter', flags.jitter, JITTER),
-    retry_base_delay: readNumber('--retry-base-delay', flags.retryBaseDelay, DELAY),
-    max_retry_delay: readNumber('--max-retry-delay', flags.maxRetryDelay, DELAY),
+    retry_base_delay: readDuration('--retry-base-delay', flags.retryBaseDelay, DELAY),
+    max_retry_delay: readDuration('--max-retry-delay', flags.maxRetryDelay, DELAY),
     cache: flags.noCache === true ? false : undefined,
   };
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

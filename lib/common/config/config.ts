@@ -1,6 +1,6 @@
 import { delimiter } from 'node:path';
 import { invalidVariable } from '../errors.js';
-import { MODEL_VARIABLES, secretVariable, variable } from '../model-config.js';
+import { MODEL_VARIABLES, secretVariable, variable } from './model-config.js';
 import type { Environment, EnvironmentVariable } from './environment.js';
 import { SERVER_VARIABLES } from './server-config.js';
 

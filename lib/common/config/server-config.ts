@@ -1,3 +1,4 @@
+import { durationToMs } from '../duration.js';
 import { invalidVariable } from '../errors.js';
 import type { Environment, EnvironmentVariable } from './environment.js';
 
@@ -30,7 +31,7 @@ const SERVER = {
   runTtl: setting(
     'SERVICE_RUN_TTL',
     '86400',
-    'seconds for which settled runs are kept; with SERVICE_STORE 2592000 (30 days)',
+    'how long settled runs are kept, in seconds or as in 90d; with SERVICE_STORE 2592000 (30 days)',
   ),
   runKeep: setting(
     'SERVICE_RUN_KEEP',
@@ -63,9 +64,13 @@ const SERVER = {
   pause: setting(
     'SERVICE_PAUSE_SECONDS',
     '3600',
-    'seconds after which a run that waits at a breakpoint is cancelled',
+    'how long a run waits at a breakpoint before it is cancelled, in seconds or as in 2h',
   ),
-  shutdown: setting('SERVICE_SHUTDOWN_SECONDS', '10', 'grace period for runs at shutdown, in seconds'),
+  shutdown: setting(
+    'SERVICE_SHUTDOWN_SECONDS',
+    '10',
+    'grace period for runs at shutdown, in seconds or as in 1m',
+  ),
   memory: setting(
     'SERVICE_MEMORY',
     '256',
@@ -79,7 +84,7 @@ const SERVER = {
   idempotencyTtl: setting(
     'SERVICE_IDEMPOTENCY_TTL',
     '86400',
-    'seconds for which idempotency keys outlive their runs',
+    'how long idempotency keys outlive their runs, in seconds or as in 7d',
   ),
   logLevel: setting('SERVICE_LOG_LEVEL', 'info', 'debug, info, warn, error or silent'),
 };
@@ -129,9 +134,11 @@ const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 
 const MIB = 2 ** 20;
 
-/** Which settled runs a file keeps unless it is told otherwise (D74). */
+/** The defaults of the settled runs that a file keeps (D74). */
 const STORED_TTL_SECONDS = 30 * 86_400;
 const STORED_RUNS = 1_000_000;
+
+const TEN_YEARS_SECONDS = 10 * 365 * 86_400;
 
 /** The default of the memory for runs that were read from the file. */
 const CACHE_SHARE = 16;
@@ -180,6 +187,14 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     if (/^\d+$/.test(value) && number >= min && number <= max) return number;
     throw invalidVariable(variable.name, `must be a whole number from ${min} to ${max}, not "${value}"`);
   };
+  // Of numbers, whole ones only, as for all other variables.
+  const duration = (variable: ServerVariable, min: number, max: number): number => {
+    const value = text(variable);
+    const ms = durationToMs(/^\d+$/.test(value) ? Number(value) : value);
+    if (ms !== undefined && ms >= min * 1000 && ms <= max * 1000) return ms;
+    const problem = `must be a whole number of seconds from ${min} to ${max}, or a text such as 30s, 5m, 1h30m, 2d`;
+    throw invalidVariable(variable.name, `${problem}, not "${value}"`);
+  };
   const oneOf = (variable: ServerVariable, values: readonly string[]): string => {
     const value = text(variable).toLowerCase();
     if (values.includes(value)) return value;
@@ -190,8 +205,8 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
   const isSet = ({ name }: ServerVariable): boolean => (env[name]?.trim() ?? '') !== '';
   const memoryBytes = readMemory(isSet(SERVER.memory) ? memory : undefined, tenantShare, heapLimitBytes);
   const storeFile = readStoreFile(env);
-  const stored = (variable: ServerVariable, min: number, max: number, fallback: number): number =>
-    storeFile === undefined || isSet(variable) ? integer(variable, min, max) : fallback;
+  /** Without a file, defaults are those of the table. */
+  const usesOwn = (variable: ServerVariable): boolean => storeFile === undefined || isSet(variable);
   return {
     host: text(SERVER.host),
     port: integer(SERVER.port, 0, 65_535),
@@ -204,8 +219,10 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     bodyLimitBytes: integer(SERVER.bodyLimit, 1024, 2 ** 30),
     maxRunning: integer(SERVER.maxRunning, 1, 1_000_000),
     maxQueued: integer(SERVER.maxQueued, 0, 1_000_000),
-    runTtlMs: stored(SERVER.runTtl, 1, 10 * 365 * 86_400, STORED_TTL_SECONDS) * 1000,
-    runKeep: stored(SERVER.runKeep, 0, 100_000_000, STORED_RUNS),
+    runTtlMs: usesOwn(SERVER.runTtl)
+      ? duration(SERVER.runTtl, 1, TEN_YEARS_SECONDS)
+      : STORED_TTL_SECONDS * 1000,
+    runKeep: usesOwn(SERVER.runKeep) ? integer(SERVER.runKeep, 0, 100_000_000) : STORED_RUNS,
     storeBytes: isSet(SERVER.storeBytes)
       ? integer(SERVER.storeBytes, MIB, 2 ** 50)
       : Number.POSITIVE_INFINITY,
@@ -217,11 +234,11 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     storeFile,
     pipelinesFolder: text(SERVER.pipelines) || undefined,
     pipelinesWritable: oneOf(SERVER.pipelinesWritable, ['true', 'false']) === 'true',
-    pauseMs: integer(SERVER.pause, 1, 7 * 86_400) * 1000,
-    shutdownMs: integer(SERVER.shutdown, 0, 3600) * 1000,
+    pauseMs: duration(SERVER.pause, 1, 7 * 86_400),
+    shutdownMs: duration(SERVER.shutdown, 0, 3600),
     memoryBytes,
     tenantShare,
-    idempotencyTtlMs: integer(SERVER.idempotencyTtl, 1, 10 * 365 * 86_400) * 1000,
+    idempotencyTtlMs: duration(SERVER.idempotencyTtl, 1, TEN_YEARS_SECONDS),
     logLevel: oneOf(SERVER.logLevel, LOG_LEVELS),
   };
 }

@@ -14,6 +14,8 @@ const COMMON_FIELDS = ['id', 'goal', 'description', 'version'];
 
 export const WEBHOOK_FIELDS = split('secret params inputs replay');
 
+export const KEEP_FIELDS = split('days runs');
+
 export const PIPELINE_FIELDS = [
   ...COMMON_FIELDS,
   'params',
@@ -21,6 +23,7 @@ export const PIPELINE_FIELDS = [
   'reads',
   'labels',
   ...START_FIELDS,
+  'keep',
   'tasks',
 ];
 
@@ -36,6 +39,7 @@ export const PLAN_FIELDS = [
   'plan_concurrency',
   'labels',
   ...START_FIELDS,
+  'keep',
   'sub_pipelines',
 ];
 

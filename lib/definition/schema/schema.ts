@@ -1,5 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
-import { LABEL_LIMITS, MAX_GOAL_LENGTH } from '../../common/limits.js';
+import { DURATION_TEXT, type Duration, UNIT_MS } from '../../common/duration.js';
+import { KEEP_LIMITS, LABEL_LIMITS, MAX_GOAL_LENGTH } from '../../common/limits.js';
 import type { Labels } from '../../common/wire/labels.js';
 import { LABEL_NAME, LABEL_VALUE } from './fields.js';
 
@@ -15,6 +16,17 @@ import { LABEL_NAME, LABEL_VALUE } from './fields.js';
 export function optionalField<S extends TSchema>(schema: S) {
   const { type } = schema as { readonly type?: string };
   return Type.Optional(Type.Unsafe<Static<S>>({ ...schema, type: [type, 'null'] }));
+}
+
+/** A number of seconds, or a text such as `5m` (D82). What a definition says is kept as it was written. */
+function durationSchema(description: string, least: 'zero' | 'above zero') {
+  const bounds = least === 'zero' ? { minimum: 0 } : { exclusiveMinimum: 0 };
+  return Type.Unsafe<Duration>({
+    type: ['number', 'string', 'null'],
+    ...bounds,
+    ...DURATION_TEXT,
+    description,
+  });
 }
 
 /** Task ids contain no dots, because templates reference them (D1). */
@@ -87,24 +99,28 @@ export const TaskDefinition = Type.Object(
     retry: optionalField(
       Type.Integer({ minimum: 0, default: 0, description: 'How many times a failed attempt is retried.' }),
     ),
-    retry_delay: optionalField(
-      Type.Number({
-        minimum: 0,
-        description:
-          'Seconds before the first retry; doubled for each further one. Replaces retry_base_delay.',
-      }),
+    retry_delay: Type.Optional(
+      durationSchema(
+        'Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay.',
+        'zero',
+      ),
     ),
-    max_retry_delay: optionalField(
-      Type.Number({
-        minimum: 0,
-        description: 'Longest delay before a retry, in seconds. Replaces the option of the run.',
-      }),
+    max_retry_delay: Type.Optional(
+      durationSchema(
+        'Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run.',
+        'zero',
+      ),
     ),
     cache: Type.Optional(
-      Type.Unsafe<boolean | { readonly ttl?: number }>({
+      Type.Unsafe<boolean | { readonly ttl?: Duration }>({
         type: ['boolean', 'object', 'null'],
         properties: {
-          ttl: { type: 'number', exclusiveMinimum: 0, description: 'Seconds for which an output is reused.' },
+          ttl: {
+            type: ['number', 'string'],
+            exclusiveMinimum: 0,
+            ...DURATION_TEXT,
+            description: 'How long an output is reused, in seconds or as in 12h.',
+          },
         },
         additionalProperties: false,
         default: false,
@@ -112,11 +128,11 @@ export const TaskDefinition = Type.Object(
           'Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant.',
       }),
     ),
-    timeout: optionalField(
-      Type.Number({
-        exclusiveMinimum: 0,
-        description: 'Limit for one attempt, in seconds. Replaces per_task_timeout.',
-      }),
+    timeout: Type.Optional(
+      durationSchema(
+        'Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout.',
+        'above zero',
+      ),
     ),
   },
   { additionalProperties: false, description: 'A task: a tool and its inputs.' },
@@ -206,6 +222,35 @@ export function labelsField(description: string) {
   );
 }
 
+export type KeepDefinition = Duration | { readonly days?: number; readonly runs?: number };
+
+/** How long a server with a store keeps settled runs of a definition (D74); anything else ignores it. */
+export const keepField = Type.Optional(
+  Type.Unsafe<KeepDefinition>({
+    type: ['number', 'string', 'object', 'null'],
+    exclusiveMinimum: 0,
+    maximum: (KEEP_LIMITS.days * UNIT_MS.d) / 1000,
+    ...DURATION_TEXT,
+    properties: {
+      days: {
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: KEEP_LIMITS.days,
+        description: 'Days for which a settled run is kept.',
+      },
+      runs: {
+        type: 'integer',
+        minimum: 0,
+        maximum: KEEP_LIMITS.runs,
+        description: 'How many settled runs are kept, the newest.',
+      },
+    },
+    additionalProperties: false,
+    description:
+      'How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}.',
+  }),
+);
+
 export const PipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the pipeline.' }),
@@ -230,6 +275,7 @@ export const PipelineDefinition = Type.Object(
     ),
     labels: labelsField('Labels of its runs, as in {team: billing}: lists of runs are filtered by them.'),
     ...startFields,
+    keep: keepField,
     tasks: Type.Array(TaskDefinition, { minItems: 1, description: 'The tasks, in any order.' }),
   },
   { additionalProperties: false, description: 'A pipeline.' },

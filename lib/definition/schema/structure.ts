@@ -1,14 +1,16 @@
 import type { ValidateFunction } from 'ajv';
+import { DURATION_FORMS, DURATION_PATTERN } from '../../common/duration.js';
 import { takeViolations, type Violation } from '../../common/json-schema/violation.js';
 import { isObject, kindOf } from '../../common/json/json.js';
 import { LABEL_LIMITS } from '../../common/limits.js';
+import { ellipsize } from '../../common/text.js';
 import type { Diagnostic } from '../problems/diagnostic.js';
 import type { Path } from '../problems/problem.js';
 import { type Hint, hintRename } from '../problems/hint.js';
 import { nearest } from '../did-you-mean.js';
 import { hintForForeignField } from './foreign-fields.js';
 import { type DefinitionFields, MissingFields } from './missing-fields.js';
-import { hintForChoice, hintForWrongType } from './value-hints.js';
+import { hintForChoice, hintForDuration, hintForWrongType } from './value-hints.js';
 
 /** The shape of pipelines or plans, for the structure check: the validator, and the words of its messages. */
 export interface DefinitionShape extends DefinitionFields {
@@ -49,7 +51,10 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
     case 'required':
       return missingField(wantedName, violation, shape, fields);
     case 'type': {
-      const problem = `${name} must be ${TYPE_NAMES[wantedName] ?? wantedName}, not ${describeValue(value)}`;
+      const isDuration = wantedName === 'number' && Array.isArray(wanted) && wanted.includes('string');
+      const orMap = isDuration && wanted.includes('object') ? ' or a map' : '';
+      const wantedType = isDuration ? `a duration${orMap}` : (TYPE_NAMES[wantedName] ?? wantedName);
+      const problem = `${name} must be ${wantedType}, not ${describeValue(value)}`;
       const hint = hintForWrongType({ path, wanted: wantedName, value }, shape.keyLists);
       return { code: 'wrong_type', path, message: problem, hint };
     }
@@ -59,6 +64,11 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
     }
     case 'pattern':
       if (path[0] === LABELS) return invalid(`${name} must have no line breaks and other control characters`);
+      if (wanted === DURATION_PATTERN) {
+        const text = String(value);
+        const problem = `"${ellipsize(text, MAX_SHOWN)}" is no duration: ${DURATION_FORMS}`;
+        return invalid(problem, hintForDuration(path, text));
+      }
       return invalid(
         `"${String(value)}" is not a valid id`,
         `an id has up to 128 letters, digits, _ and -, and starts with a letter or _; the id of a ${shape.kind} may also start with a digit and contain dots`,
@@ -79,6 +89,9 @@ function toDiagnostic(violation: Violation, shape: DefinitionShape, fields: Miss
 const LABELS = 'labels';
 
 const LABEL_NAME_HINT = `the name of a label has up to ${LABEL_LIMITS.nameLength} letters, digits, _, - and ., and starts with a letter, a digit or _`;
+
+/** Characters of a wrong text that a message has. */
+const MAX_SHOWN = 60;
 
 function formatName(path: Path, { kind, parts, part }: DefinitionShape): string {
   const last = path.at(-1);

@@ -1,3 +1,4 @@
+import { UNIT_MS } from '../../common/duration.js';
 import { isObject } from '../../common/json/json.js';
 import type { Path } from '../problems/problem.js';
 import { type Hint, hintRename, hintReplace } from '../problems/hint.js';
@@ -80,35 +81,40 @@ function hintForNumber(field: string, value: unknown, wanted: 'integer' | 'numbe
     : undefined;
 }
 
-/** The fields that are times; only these have units in other products. */
-const TIMES: ReadonlySet<string> = new Set(['timeout', 'retry_delay', 'max_retry_delay']);
+/** Returns how to write a text that is no duration (D82): a number, or the words of other products as seconds. */
+export function hintForDuration(path: Path, text: string): Hint | undefined {
+  return hintForNumber(String(path.at(-1)), text, 'number');
+}
+
+/** The fields that are durations; only these have units in other products. */
+const TIMES: ReadonlySet<string> = new Set(['timeout', 'retry_delay', 'max_retry_delay', 'ttl', 'keep']);
 
 function readNumber(field: string, text: string): number | undefined {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isFinite(number)) return number;
-  return TIMES.has(field) ? parseDuration(text) : undefined;
+  return TIMES.has(field) ? parseWords(text) : undefined;
 }
 
-/** In milliseconds, with the words of each unit; what is no such word, as in `5 months`, is no duration. */
-const UNITS: readonly (readonly [milliseconds: number, words: RegExp])[] = [
-  [1, /^(?:ms|milliseconds?)$/],
-  [1000, /^(?:s|secs?|seconds?)$/],
-  [60_000, /^(?:m|mins?|minutes?)$/],
-  [3_600_000, /^(?:h|hours?)$/],
-  [86_400_000, /^(?:d|days?)$/],
+/** The words of each unit elsewhere; anything else, as in `5 months`, is no duration. */
+const UNIT_WORDS: readonly (readonly [unit: keyof typeof UNIT_MS, words: RegExp])[] = [
+  ['ms', /^(?:ms|milliseconds?)$/],
+  ['s', /^(?:s|secs?|seconds?)$/],
+  ['m', /^(?:m|mins?|minutes?)$/],
+  ['h', /^(?:h|hours?)$/],
+  ['d', /^(?:d|days?)$/],
 ];
 
-const DURATION = /^\s*(?:\d{1,9}(?:\.\d{1,9})?\s*[a-z]{1,12}\s*)+$/;
+const DURATION_WORDS = /^\s*(?:\d{1,9}(?:\.\d{1,9})?\s*[a-z]{1,12}\s*)+$/;
 
-/** Reads `5s`, `1h30m`, `250ms` and `10 minutes` as seconds. */
-function parseDuration(text: string): number | undefined {
+/** Reads `10 minutes`, `5 S` and `2h 30 min` as seconds. */
+function parseWords(text: string): number | undefined {
   const lowerCased = text.toLowerCase();
-  if (text.length > 40 || !DURATION.test(lowerCased)) return undefined;
+  if (text.length > 40 || !DURATION_WORDS.test(lowerCased)) return undefined;
   let sum = 0;
   for (const [, count, word = ''] of lowerCased.matchAll(/([\d.]+)\s*([a-z]+)/g)) {
-    const unit = UNITS.find(([, words]) => words.test(word));
-    if (unit === undefined) return undefined;
-    sum += Number(count) * unit[0];
+    const found = UNIT_WORDS.find(([, words]) => words.test(word));
+    if (found === undefined) return undefined;
+    sum += Number(count) * UNIT_MS[found[0]];
   }
   return sum / 1000;
 }

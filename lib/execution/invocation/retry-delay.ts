@@ -1,3 +1,5 @@
+import { type Duration, durationToMs } from '../../common/duration.js';
+import { assertDefined } from '../../definition/assert.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import type { ExecutionOptions } from '../prepare/run-inputs.js';
 
@@ -27,10 +29,14 @@ const LONGEST_ASKED_DELAY_MS = 60_000;
 /** Reads the backoff from options that were checked. */
 export function readBackoff(options: ExecutionOptions): Backoff {
   return {
-    baseMs: (options.retry_base_delay ?? DEFAULT_BASE_SECONDS) * 1000,
-    maxMs: (options.max_retry_delay ?? DEFAULT_MAX_SECONDS) * 1000,
+    baseMs: readCheckedMs(options.retry_base_delay ?? DEFAULT_BASE_SECONDS),
+    maxMs: readCheckedMs(options.max_retry_delay ?? DEFAULT_MAX_SECONDS),
     jitter: options.backoff_jitter ?? 0,
   };
+}
+
+function readCheckedMs(duration: Duration): number {
+  return assertDefined(durationToMs(duration), 'a duration that was checked');
 }
 
 /** The backoff of a task, or of its run (D66). The run's maximum does not cut a first delay that only the task names. */

@@ -1,3 +1,4 @@
+import { type Keep, readKeep } from '../../definition/keep.js';
 import { createActor, type SnapshotFrom } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
 import { planPorts } from '../../../machines/sub-runs.js';
@@ -47,6 +48,10 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
 
   get definitionId(): string {
     return this.prepared.plan.definition.id;
+  }
+
+  get keep(): Keep | undefined {
+    return readKeep(this.prepared.plan.definition.keep);
   }
 
   get goal(): string {

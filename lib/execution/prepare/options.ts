@@ -1,3 +1,4 @@
+import { DURATION_FORMS, durationToMs } from '../../common/duration.js';
 import { describeKind, type Json, subtractJsonLength } from '../../common/json/json.js';
 import { ellipsize } from '../../common/text.js';
 import { WavetrainError } from '../../common/errors.js';
@@ -18,17 +19,24 @@ interface OptionRule {
   readonly expected: string;
   readonly isValid: (value: number) => boolean;
   readonly nullable?: true;
+  /** The value may be a text, such as `5m` (D82). */
+  readonly isDuration?: true;
 }
 
 type NumberOption = Exclude<keyof ExecutionOptions, 'cache'>;
 
-const DELAY: OptionRule = { expected: 'a number of seconds, 0 or more', isValid: (value) => value >= 0 };
+const DELAY: OptionRule = {
+  expected: 'a number of seconds, 0 or more, or a text such as 5m',
+  isValid: (value) => value >= 0,
+  isDuration: true,
+};
 
 const RULES: Readonly<Record<NumberOption, OptionRule>> = {
   per_task_timeout: {
-    expected: 'a number of seconds above 0, or null',
+    expected: 'a number of seconds above 0, a text such as 5m, or null',
     isValid: (value) => value > 0,
     nullable: true,
+    isDuration: true,
   },
   retry_base_delay: DELAY,
   max_retry_delay: DELAY,
@@ -50,7 +58,7 @@ function checkOptions(options: ExecutionOptions): Options {
   if (problems.length > 0) throw new WavetrainError('invalid_options', problems.join('; '));
   const timeout = options.per_task_timeout ?? undefined;
   return {
-    timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+    timeoutMs: timeout === undefined ? undefined : durationToMs(timeout),
     backoff: readBackoff(options),
     fanOutConcurrency: options.fan_out_concurrency ?? Number.POSITIVE_INFINITY,
     usesCache: options.cache ?? true,
@@ -71,7 +79,9 @@ function checkOption(name: string, value: unknown): string[] {
   }
   const rule = RULES[name as NumberOption];
   if (value === undefined || (value === null && rule.nullable)) return [];
-  if (typeof value === 'number' && Number.isFinite(value) && rule.isValid(value)) return [];
+  const number = rule.isDuration && typeof value === 'string' ? durationToMs(value) : value;
+  if (typeof number === 'number' && Number.isFinite(number) && rule.isValid(number)) return [];
+  if (number === undefined) return [`${name}: ${showShort(value)} is no duration: ${DURATION_FORMS}`];
   return [`${name} must be ${rule.expected}; it is ${showShort(value)}`];
 }
 

@@ -1,16 +1,17 @@
 import type { Labels } from '../../common/wire/labels.js';
+import type { Duration } from '../../common/duration.js';
 import type { JsonObject } from '../../common/json/json.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { Plan } from '../../plans/plan.js';
 
-/** Options of a run (ExecutionOptions), for tasks that say nothing else (D66). Times are in seconds, as on the wire. */
+/** Options of a run (ExecutionOptions), for tasks that say nothing else (D66). Durations are in seconds, or texts such as `5m`, as on the wire. */
 export interface ExecutionOptions {
   /** Timeout of one attempt; null for none. Default null. */
-  readonly per_task_timeout?: number | null;
+  readonly per_task_timeout?: Duration | null;
   /** Delay before the first retry. Default 0.5. */
-  readonly retry_base_delay?: number;
+  readonly retry_base_delay?: Duration;
   /** Maximum delay before a retry. Default 4.0. */
-  readonly max_retry_delay?: number;
+  readonly max_retry_delay?: Duration;
   /** Random fraction by which a delay varies, 0 to 1. Default 0. */
   readonly backoff_jitter?: number;
   /** Maximum number of items of one fan-out in flight; null for unlimited. Default null. */

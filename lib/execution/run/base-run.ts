@@ -1,3 +1,4 @@
+import type { Keep } from '../../definition/keep.js';
 import type { ActorRef, AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { createEndedActor, detachSnapshot } from '../../../machines/xstate/ended.js';
 import type { PortBinding } from '../../../machines/ports.js';
@@ -32,8 +33,6 @@ interface ControlEvent {
 
 const NO_OP = (): void => {};
 
-const NO_EVENTS: readonly LiveEvent[] = [];
-
 /** A run of a pipeline or of a plan in this process: its actor, its times, and the fields of its record. */
 export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   readonly createdAt: number;
@@ -57,6 +56,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   abstract readonly journal: Journal;
   /** Id of the pipeline or the plan. */
   abstract readonly definitionId: string;
+  /** How long a store keeps the run; undefined when the definition does not say it. */
+  abstract readonly keep: Keep | undefined;
   /** The rendered goal. */
   abstract readonly goal: string;
   /** The error of a failed run: that of the task that failed first (D16); null otherwise. */
@@ -89,7 +90,6 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   #restored: Promise<void> | undefined;
   /** Undefined once the run has ended. */
   #actor: ActorRef<S, ControlEvent> | undefined;
-  /** The last snapshot of a run that has ended. */
   #lastSnapshot: S | undefined;
 
   /** @param history undefined when nothing of the run is kept for another process */
@@ -213,7 +213,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** Returns the events that another process has written, once: there may be very many. */
   takePastEvents(): readonly LiveEvent[] {
     const past = this.#history?.run.past.facts;
-    const events = past?.events ?? NO_EVENTS;
+    const events = past?.events ?? [];
     past?.releaseEvents();
     return events;
   }

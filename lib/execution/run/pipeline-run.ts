@@ -1,3 +1,4 @@
+import { type Keep, readKeep } from '../../definition/keep.js';
 import { createActor } from 'xstate';
 import { runPorts } from '../../../machines/ports.js';
 import { runMachine, type RunMachineInput } from '../../../machines/run.js';
@@ -50,6 +51,10 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   get definitionId(): string {
     return this.prepared.pipeline.definition.id;
+  }
+
+  get keep(): Keep | undefined {
+    return readKeep(this.prepared.pipeline.definition.keep);
   }
 
   get goal(): string {

@@ -11,6 +11,7 @@ const LIMITS: Readonly<Record<PruneReason, string>> = {
   age: 'SERVICE_RUN_TTL',
   number: 'SERVICE_RUN_KEEP',
   bytes: 'SERVICE_STORE_BYTES',
+  keep: '"keep" of the definition',
 };
 
 /** Says which settled runs were deleted because they exceeded a limit of the store (D74): in a metric and in the log. */

@@ -1,4 +1,5 @@
 import Type, { type TProperties } from 'typebox';
+import { DURATION_TEXT, type Duration } from '../../common/duration.js';
 import { PlanDefinition, SubPipelineDefinition } from '../../definition/schema/plan-schema.js';
 import { labelsField, optionalField } from '../../definition/schema/schema.js';
 import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
@@ -25,25 +26,30 @@ export const PipelineSchema = Type.Unsafe<unknown>({ title: 'Pipeline' });
 /** Any object, because the run validates its options. */
 const ExecutionOptionsSchema = Type.Unsafe<ExecutionOptions>({ type: 'object', title: 'ExecutionOptions' });
 
+function optionalDelay(seconds: number, description: string) {
+  const bounds = { minimum: 0, ...DURATION_TEXT };
+  return Type.Optional(
+    Type.Unsafe<Duration>({ type: ['number', 'string'], ...bounds, default: seconds, description }),
+  );
+}
+
 /** The schema of ExecutionOptions in the OpenAPI document. */
 export const ExecutionOptionsDocument = closedObject(
   {
     per_task_timeout: Type.Optional(
-      Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.Null()], {
+      Type.Unsafe<Duration | null>({
+        type: ['number', 'string', 'null'],
+        exclusiveMinimum: 0,
+        ...DURATION_TEXT,
         default: null,
-        description: 'Time limit of one attempt, in seconds; null for no limit.',
+        description: 'Time limit of one attempt, in seconds or as in 1m30s; null for no limit.',
       }),
     ),
-    retry_base_delay: optionalNumber({
-      minimum: 0,
-      default: 0.5,
-      description: 'Seconds before the first retry, doubled for each further retry.',
-    }),
-    max_retry_delay: optionalNumber({
-      minimum: 0,
-      default: 4,
-      description: 'Maximum delay before a retry, in seconds.',
-    }),
+    retry_base_delay: optionalDelay(
+      0.5,
+      'Delay before the first retry, in seconds or as in 1m30s; doubled for each further retry.',
+    ),
+    max_retry_delay: optionalDelay(4, 'Maximum delay before a retry, in seconds or as in 1m30s.'),
     backoff_jitter: optionalNumber({
       minimum: 0,
       maximum: 1,

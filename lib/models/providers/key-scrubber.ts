@@ -1,5 +1,5 @@
 import { MIN_KEY_LENGTH } from '../../common/limits.js';
-import type { ModelConfig } from '../../common/model-config.js';
+import type { ModelConfig } from '../../common/config/model-config.js';
 
 /** Matches the parts of a key that providers show: its beginning, signs that hide the rest, and often its end. */
 const HIDDEN_KEY = /[\w-]*(?:\*{2,}|\.{3,}|…|•{2,})[\w-]*/g;

@@ -1,7 +1,7 @@
 import { APICallError } from '@ai-sdk/provider';
 import { errorMessage } from '../../common/errors.js';
 import { isObject, type Json } from '../../common/json/json.js';
-import type { ProviderName } from '../../common/model-config.js';
+import type { ProviderName } from '../../common/config/model-config.js';
 import { ModelError, type ModelErrorKind } from '../model.js';
 
 /** The providers whose wire formats the AI SDK knows. */

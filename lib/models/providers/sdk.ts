@@ -21,7 +21,7 @@ import {
   type ProviderRequest,
   type TokenCounts,
 } from '../model.js';
-import type { ModelConfig } from '../../common/model-config.js';
+import type { ModelConfig } from '../../common/config/model-config.js';
 import { type SdkProviderName, toModelError } from './provider-errors.js';
 import { createKeyScrubber } from './key-scrubber.js';
 import { createModelFetch } from './model-fetch.js';

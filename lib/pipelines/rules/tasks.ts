@@ -1,3 +1,5 @@
+import { type Duration, durationToMs } from '../../common/duration.js';
+import { isObject } from '../../common/json/json.js';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import type { Path } from '../../definition/problems/problem.js';
@@ -15,6 +17,7 @@ export function* checkTasks(draft: PipelineDraft, catalog: Catalog, suggestions:
     yield;
     yield* checkId(task, seen, draft.taskIds);
     yield* checkTool(task, catalog, suggestions);
+    yield* checkDurations(task);
     yield* checkPolicies(task);
     seen.set(task.id, task.path);
   }
@@ -77,6 +80,19 @@ function* checkTool(task: DraftTask, catalog: Catalog, suggestions: Suggestions)
   }
 }
 
+/** Refuses texts of no time at all, as the schema refuses 0 (D82). */
+function* checkDurations({ fields: { timeout, cache }, path }: DraftTask): Generator<Diagnostic> {
+  const refuse = (name: string, ...fields: string[]): Diagnostic => {
+    return { code: 'invalid_value', message: `"${name}" must be > 0`, path: [...path, ...fields] };
+  };
+  if (isNothing(timeout)) yield refuse('timeout', 'timeout');
+  if (isObject(cache) && isNothing(cache['ttl'])) yield refuse('ttl', 'cache', 'ttl');
+}
+
+function isNothing(value: unknown): boolean {
+  return typeof value === 'string' && durationToMs(value) === 0;
+}
+
 /** Fields that do nothing without another one (D66, D67), and how to write that one. */
 const POLICIES = [
   ['retry_delay', 'retry', 'add retry: N, the number of further attempts'],
@@ -99,9 +115,15 @@ function* checkPolicies({ fields, path, usesModel, literalInputs }: DraftTask): 
     const message = `"retry" has no effect beyond ${MOST_RETRIES} for a task that asks a language model`;
     yield withoutEffect(message, [...path, 'retry'], `write retry: ${MOST_RETRIES}, or less`);
   }
-  if (typeof delay !== 'number' || typeof longest !== 'number' || delay <= longest) return;
-  const message = `"retry_delay" is longer than "max_retry_delay": every retry waits ${longest} s`;
+  if (!isDuration(delay) || !isDuration(longest)) return;
+  if ((durationToMs(delay) ?? 0) <= (durationToMs(longest) ?? Number.POSITIVE_INFINITY)) return;
+  const wait = typeof longest === 'number' ? `${longest} s` : longest;
+  const message = `"retry_delay" is longer than "max_retry_delay": every retry waits ${wait}`;
   yield withoutEffect(message, [...path, 'retry_delay'], `write max_retry_delay: ${delay}, or more`);
+}
+
+function isDuration(value: unknown): value is Duration {
+  return typeof value === 'number' || typeof value === 'string';
 }
 
 function withoutEffect(message: string, path: Path, hint: string): Diagnostic {

@@ -38,5 +38,6 @@ export function toRunEnd(run: AnyRun, settledAt: number | null = run.finishedAt)
     summary: settledAt === null ? summary : { ...summary, finished_at: toIsoTime(settledAt) },
     cost: run.journal.cost,
     artifactCount: run.artifacts.length,
+    keep: run.keep,
   };
 }

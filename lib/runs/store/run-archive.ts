@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../../machines/types.js';
+import type { Keep } from '../../definition/keep.js';
 import type { RunSummary } from '../record.js';
 import type { DefinitionOfTenant, RunQuery } from '../views/run-query.js';
 import type { IdempotencyKey } from '../idempotency.js';
@@ -24,6 +25,8 @@ export interface RunEnd {
   /** In US dollars; undefined when no price is configured. */
   readonly cost: number | undefined;
   readonly artifactCount: number;
+  /** How long the run is kept, and how many of its definition; undefined when the limits of the store decide. */
+  readonly keep?: Keep | undefined;
 }
 
 /** A settled run in a list. */
@@ -52,16 +55,17 @@ export type EndStatus = Exclude<RunStatus, 'queued' | 'running'>;
 
 export type EndCounts = Readonly<Record<EndStatus, number>>;
 
-/** The bounds of the settled runs that a store keeps (D74). */
+/** The bounds of the settled runs that a store keeps, besides those of definitions (D74). */
 export interface ArchiveLimits {
-  /** How long a settled run is kept, in milliseconds. */
+  /** How long a settled run is kept, in milliseconds, unless its definition says it. */
   readonly ttlMs: number;
   readonly maxRuns: number;
   /** Bytes of the file. */
   readonly maxBytes: number;
 }
 
-export type PruneReason = 'age' | 'number' | 'bytes';
+/** `keep`: more, or longer, than the definition of the run says. */
+export type PruneReason = 'age' | 'number' | 'bytes' | 'keep';
 
 /** A run that the store has deleted because of its limits. */
 export interface PrunedRun extends StoredRunHead {
@@ -93,8 +97,8 @@ export interface RunArchive {
   /** The settled run, or the one at work, that was submitted with an idempotency key; undefined when none is kept. */
   findKey(tenantId: string, key: string): Promise<StoredRunHead | undefined>;
   /**
-   * Deletes some of the runs that exceed the limits, the oldest first, of the tenant that has most. Resolves with them; with
-   * none when nothing is left to do.
+   * Deletes some of the runs that exceed the limits, those of their definitions first, the oldest first, of the tenant that
+   * has most. Resolves with them; with none when nothing is left to do.
    *
    * @param now milliseconds since 1970, UTC
    */

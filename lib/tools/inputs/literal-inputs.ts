@@ -1,6 +1,6 @@
 import { describeViolation, formatValuePath, type Violation } from '../../common/json-schema/violation.js';
 import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
-import { PROVIDER_NAMES } from '../../common/model-config.js';
+import { PROVIDER_NAMES } from '../../common/config/model-config.js';
 import { joinFirst } from '../../common/text.js';
 import type { Path, ProblemCode } from '../../definition/problems/problem.js';
 import { type Hint, hintRename } from '../../definition/problems/hint.js';

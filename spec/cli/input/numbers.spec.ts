@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { UsageError } from '../../../lib/cli/input/usage-errors.js';
-import { type NumberRule, readNumber } from '../../../lib/cli/input/flags.js';
+import { type NumberRule, readDuration, readNumber } from '../../../lib/cli/input/flags.js';
 
 describe('readNumber', () => {
   const seconds: NumberRule = { least: 0, above: true, unit: 'seconds', example: '2.5' };
@@ -52,4 +52,22 @@ describe('readNumber', () => {
       expect((error as UsageError).hint).to.equal('for example --jitter 0.2');
     }
   });
+});
+
+describe('readDuration (D82)', () => {
+  const rule: NumberRule = { least: 0, above: true, unit: 'seconds, or as in 5m', example: '30' };
+
+  it('returns numbers as seconds, and texts as they were written', () => {
+    expect(readDuration('--timeout', undefined, rule)).to.equal(undefined);
+    expect(readDuration('--timeout', '2.5', rule)).to.equal(2.5);
+    expect(readDuration('--timeout', ' 1h30m ', rule)).to.equal('1h30m');
+    expect(readDuration('--timeout', '1ms', rule)).to.equal('1ms');
+  });
+
+  for (const given of ['0s', '0', '5 m', '5x', '-5m', '']) {
+    it(`rejects "${given}"`, () => {
+      const message = `--timeout must be a number above 0 (seconds, or as in 5m), not "${given}"`;
+      expect(() => readDuration('--timeout', given, rule)).to.throw(UsageError, message);
+    });
+  }
 });

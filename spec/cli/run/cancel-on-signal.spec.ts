@@ -129,7 +129,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
 
   it('each flag sets its ExecutionOption', async () => {
     const flags = ['--timeout', '2.5', '--concurrency', '8', '--jitter', '0.2', '--retry-base-delay', '1'];
-    const { ended } = await started(...flags, '--max-retry-delay', '9', '--tenant', 'acme');
+    const { ended } = await started(...flags, '--max-retry-delay', '1m30s', '--tenant', 'acme');
     stop();
     await ended;
     expect(registry.submitted[0]).to.deep.include({
@@ -139,7 +139,7 @@ describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
         fan_out_concurrency: 8,
         backoff_jitter: 0.2,
         retry_base_delay: 1,
-        max_retry_delay: 9,
+        max_retry_delay: '1m30s',
       },
     });
   });

@@ -13,7 +13,10 @@ describe('run, usage errors', () => {
 
   describe('exits with 2 and an example for the flags (D40)', () => {
     const MISTAKES: [flags: string[], message: RegExp][] = [
-      [['--timeout', 'soon'], /--timeout must be a number above 0 \(seconds\), not "soon"\n.*--timeout 30/],
+      [
+        ['--timeout', 'soon'],
+        /--timeout must be a number above 0 \(seconds, or as in 5m\), not "soon"\n.*--timeout 30/,
+      ],
       [['--timeout', '0'], /--timeout must be a number above 0/],
       [['--concurrency', '0'], /--concurrency must be a whole number of at least 1.*\n.*--concurrency 8/],
       [['--jitter', '1.5'], /--jitter must be a number from 0 to 1.*\n.*--jitter 0\.2/],

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import {
+  KEEP_FIELDS,
   PARAM_FIELDS,
   PIPELINE_FIELDS,
   PLAN_FIELDS,
@@ -9,6 +10,7 @@ import {
 } from '../../../lib/definition/schema/fields.js';
 import { PlanDefinition, SubPipelineDefinition } from '../../../lib/definition/schema/plan-schema.js';
 import {
+  keepField,
   ParamDefinition,
   PipelineDefinition,
   TaskDefinition,
@@ -22,6 +24,7 @@ describe('The field names', () => {
     expect([...PARAM_FIELDS]).to.have.members(Object.keys(ParamDefinition.properties));
     expect([...PLAN_FIELDS]).to.have.members(Object.keys(PlanDefinition.properties));
     expect([...WEBHOOK_FIELDS]).to.have.members(Object.keys(WebhookDefinition.properties));
+    expect([...KEEP_FIELDS]).to.have.members(Object.keys(Reflect.get(keepField, 'properties') as object));
     expect([...SUB_PIPELINE_FIELDS]).to.have.members(Object.keys(SubPipelineDefinition.properties));
   });
 });

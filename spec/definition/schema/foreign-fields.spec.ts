@@ -193,9 +193,10 @@ describe('The hint for a field of another product (D2, D8)', () => {
 
 describe('The hint for a value as another product writes it (D8)', () => {
   const inTasks: [field: string, hint: string | undefined][] = [
-    ['timeout: 5s', 'write timeout: 5'],
-    ['timeout: 1h30m', 'write timeout: 5400'],
-    ['timeout: 250ms', 'write timeout: 0.25'],
+    ['timeout: 5 s', 'write timeout: 5'],
+    ['timeout: 1h 30m', 'write timeout: 5400'],
+    ['timeout: 250MS', 'write timeout: 0.25'],
+    ['timeout: 5 minutes', 'write timeout: 300'],
     ['timeout: "10 minutes"', 'write timeout: 600'],
     ['timeout: "5"', 'write timeout: 5'],
     ['timeout: "{{params.t}}"', 'a template cannot stand here: write a number'],
@@ -206,7 +207,8 @@ describe('The hint for a value as another product writes it (D8)', () => {
     ['timeout: 5 months', undefined],
     ['timeout: 5 weeks', undefined],
     ['timeout: 5 sheep', undefined],
-    ['retry: 1, retry_delay: 5s', 'write retry_delay: 5'],
+    ['retry: 1, retry_delay: 5 sec', 'write retry_delay: 5'],
+    ['cache: {ttl: 1 hour}', 'write ttl: 3600'],
     ['retry: "5m"', undefined],
     ['retry: "1.5"', undefined],
     [

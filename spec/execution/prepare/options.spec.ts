@@ -28,6 +28,17 @@ describe('readOptions (ExecutionOptions, Limits)', () => {
     });
   });
 
+  it('reads texts as durations (D82)', () => {
+    const options = { per_task_timeout: '1m30s', retry_base_delay: '0s', max_retry_delay: '250ms' };
+    expect(readOptions(options)).to.deep.include({
+      timeoutMs: 90_000,
+      backoff: { baseMs: 0, maxMs: 250, jitter: 0 },
+    });
+    expect(() => readOptions({ per_task_timeout: '5x' })).to.throw(
+      'per_task_timeout: "5x" is no duration: write seconds, or 30s, 5m, 1h30m, 2d',
+    );
+  });
+
   it('shows little of a wrong value or of an unknown name that is long', () => {
     const shared = Array.from({ length: 1000 }, () => 'x'.repeat(100_000));
     const options = { cache: shared, retry_base_delay: 'y'.repeat(100_000), ['z'.repeat(100_000)]: 1 };
@@ -53,6 +64,10 @@ describe('readOptions (ExecutionOptions, Limits)', () => {
     ['cache', null],
     ['per_task_timeout', -1],
     ['per_task_timeout', '5'],
+    ['per_task_timeout', '0s'],
+    ['retry_base_delay', '5 s'],
+    ['backoff_jitter', '1s'],
+    ['fan_out_concurrency', '1s'],
     ['per_task_timeout', Number.POSITIVE_INFINITY],
     ['retry_base_delay', -0.1],
     ['retry_base_delay', null],

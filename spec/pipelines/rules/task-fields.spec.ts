@@ -52,10 +52,19 @@ describe('Fields of a task that depend on each other (D9, D66, D67)', () => {
     });
   });
 
+  it('of texts are compared as durations are, and named as they were written (D82)', () => {
+    expect(onlyProblem(check('tool: mock, retry: 2, retry_delay: 90, max_retry_delay: 1m'))).to.deep.include({
+      code: 'no_effect',
+      message: '"retry_delay" is longer than "max_retry_delay": every retry waits 1m',
+      hint: 'write max_retry_delay: 90, or more',
+    });
+  });
+
   it('cause no warning when all have an effect, when retries are switched off, or when there is nothing behind them (D53)', () => {
     for (const fields of [
       `${FAN_OUT}, retry: 2, retry_delay: 0.5, max_retry_delay: 3, fan_out_concurrency: 2, on_item_error: collect`,
       'tool: mock, retry: 0, retry_delay: 2',
+      'tool: mock, retry: 2, retry_delay: 1m, max_retry_delay: 60, timeout: 1h30m, cache: {ttl: 2d}',
       'tool: mock, retry: 2, retry_delay: 2, max_retry_delay: 2',
       'tool: mock, retry_delay: null, max_retry_delay: null, fan_out_concurrency: null, on_item_error: null',
     ]) {
@@ -66,7 +75,15 @@ describe('Fields of a task that depend on each other (D9, D66, D67)', () => {
 
   for (const [field, message, hint] of [
     ['retry_delay: -1', '"retry_delay" must be >= 0', undefined],
-    ['max_retry_delay: 5s', '"max_retry_delay" must be a number, not text', 'write max_retry_delay: 5'],
+    ['retry_delay: true', '"retry_delay" must be a duration, not true', undefined],
+    [
+      'max_retry_delay: 5 sec',
+      '"5 sec" is no duration: write seconds, or 30s, 5m, 1h30m, 2d',
+      'write max_retry_delay: 5',
+    ],
+    ['timeout: 5x', '"5x" is no duration: write seconds, or 30s, 5m, 1h30m, 2d', undefined],
+    ['timeout: 0m', '"timeout" must be > 0', undefined],
+    ['cache: {ttl: 0s}', '"ttl" must be > 0', undefined],
     ['fan_out_concurrency: 0', '"fan_out_concurrency" must be >= 1', undefined],
     [
       'fan_out_concurrency: "{{l.output}}"',

@@ -328,6 +328,23 @@ describe('A registry that is restored from a store (D68)', () => {
     });
   }
 
+  it('deletes a settled run when the time that its definition keeps it is over, also after a restart (D74)', async () => {
+    const archiveLimits = { ttlMs: 100 * DAY_MS, maxRuns: 10, maxBytes: Number.POSITIVE_INFINITY };
+    const pipeline = '{id: short, goal: g, keep: 1h, tasks: [{id: a, tool: controlled}]}';
+    const first = new StoredRuns(disk, { pipeline });
+    const runId = await first.submitAndComplete();
+    await first.store.idle();
+    expect(disk.ends.get(runId)?.keep).to.deep.equal({ ageMs: 3_600_000, runs: undefined });
+    const second = await new StoredRuns(disk, { archiveLimits }).restore();
+    second.clock.advance(3_599_000);
+    await settle(5);
+    expect(await second.listKeptIds()).to.deep.equal([runId]);
+    second.clock.advance(5000);
+    await settle(5);
+    expect(await second.listKeptIds()).to.deep.equal([]);
+    await second.registry.close(0);
+  });
+
   it('keeps its store open until requests are answered: what they remove is gone for good', async () => {
     const first = new StoredRuns(disk);
     const runId = await first.submitAndComplete();

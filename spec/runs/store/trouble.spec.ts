@@ -104,7 +104,7 @@ describe('A file of runs in trouble (D68)', () => {
   it('is full: what was promised is there, nothing of what was not, and the failure says so', async () => {
     const thread = new StoreThread(PROGRAM, { file, driver: findDriver(), role: 'writer' });
     await thread.opened;
-    await thread.ask({ kind: 'limit', pages: 40 });
+    await thread.ask({ kind: 'limit', pages: 60 });
     const queue = new CommitQueue(async (batch) => void (await thread.ask({ kind: 'keep', batch })));
     const failed = new Promise<Error>((resolve) => {
       queue.onFailure(resolve);

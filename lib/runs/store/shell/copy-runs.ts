@@ -86,7 +86,17 @@ function countUsage(database: Database.Database): void {
 
 /** Deletes all rows of a file whose runs were copied. */
 export function empty(database: Database.Database): void {
-  const tables = ['piece', 'packed', 'definition', 'run_text', 'label', 'usage', 'stat_hour', 'run'];
+  const tables = [
+    'piece',
+    'packed',
+    'definition',
+    'run_text',
+    'label',
+    'usage',
+    'stat_hour',
+    'run_quota',
+    'run',
+  ];
   inTransaction(database, () => {
     for (const table of tables) prepare(database, `DELETE FROM ${table}`).run();
   });

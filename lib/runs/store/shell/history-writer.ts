@@ -40,8 +40,7 @@ export class HistoryWriter {
     if (this.#isClosed) return;
     this.#opened ??= this.#open();
     const { file, openedAt } = this.#opened;
-    // Nobody counts the runs of a shell by hours.
-    inTransaction(file.database, () => void keep(file.database, batch));
+    inTransaction(file.database, () => keep(file.database, batch, { isOfServer: false }));
     if (this.#now() - openedAt > TIDY_AFTER_MS) this.#tidy(this.#opened);
     this.#opened.written += batch.pieces.reduce((sum, { text }) => sum + text.length, 0);
     if (this.#opened.written < LOG_BYTES) return;

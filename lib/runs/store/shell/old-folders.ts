@@ -58,7 +58,7 @@ export function bringOver(folder: ShellFolder, open: OpenFile, processes: Proces
       const interrupted = database.prepare('UPDATE run SET finished_at = ? WHERE id = ? AND state = 0');
       for (const run of runs) {
         if (known.has(run.id)) continue;
-        keep(database, toBatch(run, folder));
+        keep(database, toBatch(run, folder), { isOfServer: false });
         interrupted.run(now, run.id);
       }
       sortByTime(database);

@@ -3,7 +3,6 @@ import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type Database from 'libsql';
 import { errorCode, errorMessage, WavetrainError } from '../../../common/errors.js';
-import type { OpenFile } from './thread/connection.js';
 
 /** The path of the package `libsql`. @param user needs it. @throws WavetrainError `bad_usage` that says how to install it */
 export function findDriver(user = 'SERVICE_STORE'): string {
@@ -19,7 +18,7 @@ export function findDriver(user = 'SERVICE_STORE'): string {
 }
 
 /** Loads the package `libsql`. @param user needs it. @throws WavetrainError `bad_usage` that says how to install it */
-export function loadDriver(user?: string): OpenFile {
+export function loadDriver(user?: string): (file: string) => Database.Database {
   let Driver: typeof Database;
   try {
     Driver = createRequire(import.meta.url)('libsql') as typeof Database;

@@ -50,6 +50,22 @@ describe('The text that a run was submitted with (D59)', () => {
     }
   });
 
+  it('has durations as they were written, as the definition and the options have (D82)', async () => {
+    const fields = { timeout: '1m30s', retry: 1, retry_delay: '250ms', cache: { ttl: '1h' } };
+    const pipeline = { id: 'd', goal: 'g', keep: '7d', tasks: [{ id: 'a', tool: 'mock', ...fields }] };
+    const options = { per_task_timeout: '5m', max_retry_delay: '10s' };
+    const runId = await submit(server, '/pipelines/run_async', { pipeline, options });
+    const { body } = await server.request<EditableDefinition>('GET', `/pipelines/runs/${runId}/definition`);
+    expect(body.definition).to.deep.equal(pipeline);
+    expect(body.options).to.deep.equal(options);
+    for (const text of ['keep: "7d"', 'timeout: "1m30s"']) expect(body.yaml).to.include(text);
+    const wrong = { pipeline, options: { per_task_timeout: '5 minutes' } };
+    expect((await post<ErrorBody>(server, '/pipelines/run_async', wrong)).detail).to.deep.include({
+      code: 'invalid_options',
+      message: 'per_task_timeout: "5 minutes" is no duration: write seconds, or 30s, 5m, 1h30m, 2d',
+    });
+  });
+
   it('is that of a plan with its pipelines in it; otherwise YAML is generated that has them', async () => {
     const whole = await submit(server, '/plans/run_async', { yaml: LETTER_YAML });
     expect(await shownText(server, whole)).to.deep.equal(submitted(LETTER_YAML));

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { runToEnd } from '../../../../lib/common/scheduling/steps.js';
+import { groupBy } from '../../../../lib/definition/group-by.js';
 import type { BaseRun } from '../../../../lib/execution/run/base-run.js';
 import type { RunSummary } from '../../../../lib/runs/record.js';
 import type { CommitQueue } from '../../../../lib/runs/store/commit-queue.js';
@@ -94,12 +95,23 @@ export class MemoryArchive implements RunArchive {
       ({ summary }) => Date.parse(summary.finished_at ?? '') >= oldest,
     );
     const ends = this.#newestFirst();
-    const expired = ends.filter(({ summary }) => Date.parse(summary.finished_at ?? '') <= now - ttlMs);
+    const isOlder = ({ summary }: ListedRun, ageMs: number): boolean =>
+      Date.parse(summary.finished_at ?? '') <= now - ageMs;
+    const keepOf = ({ summary }: ListedRun): RunEnd['keep'] => this.#disk.ends.get(summary.run_id)?.keep;
+    const kept = ends.filter((run) => isOlder(run, keepOf(run)?.ageMs ?? Number.POSITIVE_INFINITY));
+    const tooMany = [...groupByPipeline(ends).values()].flatMap((runs) => {
+      const most = runs[0] && keepOf(runs[0])?.runs;
+      return most === undefined ? [] : runs.slice(most);
+    });
+    const expired = ends.filter((run) => keepOf(run)?.ageMs === undefined && isOlder(run, ttlMs));
     const excess = ends.length - maxRuns;
-    const [reason, chosen]: [PruneReason, readonly ListedRun[]] =
-      expired.length > 0
-        ? ['age', expired.toReversed()]
-        : ['number', excess > 0 ? oldestOfLargest(ends, excess) : []];
+    const choices: readonly [PruneReason, readonly ListedRun[]][] = [
+      ['keep', kept.toReversed()],
+      ['keep', tooMany.toReversed()],
+      ['age', expired.toReversed()],
+      ['number', excess > 0 ? oldestOfLargest(ends, excess) : []],
+    ];
+    const [reason, chosen] = choices.find(([, runs]) => runs.length > 0) ?? ['number', []];
     const pruned = chosen.map(({ summary: { run_id: id, status } }) => ({
       ...this.#headOf(id),
       status: status as EndStatus,
@@ -116,6 +128,10 @@ export class MemoryArchive implements RunArchive {
     }));
     return listed.sort((a, b) => b.number - a.number);
   }
+}
+
+function groupByPipeline(newestFirst: readonly ListedRun[]): ReadonlyMap<string, readonly ListedRun[]> {
+  return groupBy(newestFirst, ({ summary }) => JSON.stringify([summary.tenant_id, summary.pipeline_id]));
 }
 
 function oldestOfLargest(newestFirst: readonly ListedRun[], most: number): readonly ListedRun[] {

@@ -2,6 +2,7 @@ import type { RunStore } from '../../../../lib/runs/store/run-store.js';
 import { createDisk, type Disk, MemoryStore } from './memory-store.js';
 import { archiveSuite } from '../suites/archive-suite.js';
 import { statisticsSuite } from '../statistics/statistics-suite.js';
+import { keepSuite } from '../suites/keep-suite.js';
 import { type StorePlace, storeSuite } from '../suites/store-suite.js';
 
 class MemoryPlace implements StorePlace {
@@ -34,3 +35,5 @@ class MemoryPlace implements StorePlace {
 storeSuite('the memory store of the specs', () => new MemoryPlace());
 archiveSuite('the memory store of the specs', () => new MemoryPlace());
 statisticsSuite('the memory store of the specs', () => new MemoryPlace());
+
+keepSuite('the memory store of the specs', () => new MemoryPlace());

@@ -14,6 +14,7 @@ import { requireBuild, ROOT } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { addSettled, archiveSuite, summaryOf } from '../suites/archive-suite.js';
+import { keepSuite } from '../suites/keep-suite.js';
 import { cancelFact, listRuns, storedRun, type StorePlace, storeSuite } from '../suites/store-suite.js';
 import { statisticsSuite } from '../statistics/statistics-suite.js';
 
@@ -87,6 +88,8 @@ storeSuite('SqliteStore', () => new SqlitePlace());
 
 archiveSuite('SqliteStore', () => new SqlitePlace());
 statisticsSuite('SqliteStore', () => new SqlitePlace());
+
+keepSuite('SqliteStore', () => new SqlitePlace());
 
 describe('SqliteStore (D68)', () => {
   let place: SqlitePlace;

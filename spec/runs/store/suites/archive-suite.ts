@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import type { Labels } from '../../../../lib/common/wire/labels.js';
 import type { StartedBy } from '../../../../lib/common/wire/started-by.js';
 import type { RunSummary } from '../../../../lib/runs/record.js';
-import type { ArchiveLimits, RunArchive } from '../../../../lib/runs/store/run-archive.js';
+import type { ArchiveLimits, RunArchive, RunEnd } from '../../../../lib/runs/store/run-archive.js';
 import type { RunStore, StoredRun } from '../../../../lib/runs/store/run-store.js';
 import { mergePages } from '../../../../lib/runs/views/run-listing.js';
 import { firstNumberAfter, type RunQuery } from '../../../../lib/runs/views/run-query.js';
 import { cases } from '../../../support/measuring/cases.js';
 import { storedRun, type StorePlace } from './store-suite.js';
 
-const UNLIMITED: ArchiveLimits = {
+export const UNLIMITED: ArchiveLimits = {
   ttlMs: Number.POSITIVE_INFINITY,
   maxRuns: Number.POSITIVE_INFINITY,
   maxBytes: Number.POSITIVE_INFINITY,
@@ -50,15 +50,16 @@ export function addSettled(
   run: StoredRun,
   changes: Partial<RunSummary> = {},
   artifactCount = 0,
+  keep?: RunEnd['keep'],
 ): RunSummary {
   const summary = summaryOf(run, { tenant_id: run.submission.tenant_id, ...changes });
   store.add(run);
   store.log(run.id, summary.tenant_id).append({ kind: 'settled', at: run.createdAt + 5 });
-  store.archive?.end({ summary, cost: undefined, artifactCount });
+  store.archive?.end({ summary, cost: undefined, artifactCount, keep });
   return summary;
 }
 
-function runOf(number: number, tenantId: string, id = `run ${number}`): StoredRun {
+export function runOf(number: number, tenantId: string, id = `run ${number}`): StoredRun {
   const run = storedRun(number, id);
   return { ...run, submission: { ...run.submission, tenant_id: tenantId } };
 }

@@ -5,26 +5,27 @@ import type { Batch } from '../../commit-queue.js';
 import type { RunEnd } from '../../run-archive.js';
 import { addToHours } from '../../statistics/hour-rows.js';
 import { toCountedRun } from '../../statistics/run-counter.js';
-import { STATES, toColumns } from './run-columns.js';
+import { countInQuota, setQuota } from './run-quotas.js';
+import { END_STATES, STATES, toColumns } from './run-columns.js';
 import { inTransaction, prepare, selectOne } from './statements.js';
 
 /** Keeps everything of a batch, or nothing. */
 export function commit(database: Database.Database, batch: Batch): void {
-  inTransaction(database, () => {
-    const ended = keep(database, batch);
-    const counted = ended.map(({ summary, cost }) => toCountedRun(summary, cost));
-    if (counted.length > 0) addToHours(database, counted);
-  });
+  inTransaction(database, () => keep(database, batch, { isOfServer: true }));
 }
 
-/** Keeps a batch, as a part of a transaction. Returns the ends that were new, which no statistics have counted yet. */
-export function keep(database: Database.Database, batch: Batch): readonly RunEnd[] {
+interface KeepOptions {
+  /** Statistics and the numbers of runs that definitions keep are for servers: a shell prunes its history by itself. */
+  readonly isOfServer: boolean;
+}
+
+/** Keeps a batch, as a part of a transaction. */
+export function keep(database: Database.Database, batch: Batch, options: KeepOptions): void {
   addRuns(database, batch);
   addPieces(database, batch);
-  const ended = batch.ends.filter((end) => addEnd(database, end));
+  addEnds(database, batch, options);
   removeRuns(database, batch);
   keepKeys(database, batch);
-  return ended;
 }
 
 /** Of a run that gets the next number of the file when it is kept. */
@@ -49,23 +50,31 @@ function addPieces(database: Database.Database, { pieces }: Batch): void {
   for (const { runId, text, goesOn } of pieces) add.run(goesOn ? 1 : 0, text, runId);
 }
 
+function addEnds(database: Database.Database, { ends }: Batch, options: KeepOptions): void {
+  const added = ends.filter((end) => addEnd(database, end, options));
+  countEnds(database, added);
+  if (!options.isOfServer) return;
+  const counted = added.map(({ summary, cost }) => toCountedRun(summary, cost));
+  if (counted.length > 0) addToHours(database, counted);
+}
+
 /** Fills the row of a run with its end. Returns false for a run that was removed meanwhile, or has ended before. */
-function addEnd(database: Database.Database, end: RunEnd): boolean {
+function addEnd(database: Database.Database, end: RunEnd, { isOfServer }: KeepOptions): boolean {
   const { summary } = end;
   const { run_id: runId, tenant_id: tenantId } = summary;
+  const state = STATES.indexOf(summary.status);
+  if (state <= 0) return false;
+  const columns = toColumns(end);
+  const set = Object.keys(columns)
+    .map((name) => `${name} = ?`)
+    .join(', ');
   const number = selectOne<{ number: number }>(
     database,
-    'SELECT number FROM run WHERE id = ? AND removed = 0 AND state = 0',
+    `UPDATE run SET ${set} WHERE id = ? AND removed = 0 AND state = 0 RETURNING number`,
+    ...Object.values(columns),
     runId,
   )?.number;
-  const state = STATES.indexOf(summary.status);
-  if (number === undefined || state <= 0) return false;
-  const columns = toColumns(end);
-  const names = Object.keys(columns);
-  prepare(database, `UPDATE run SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE number = ?`).run(
-    ...Object.values(columns),
-    number,
-  );
+  if (number === undefined) return false;
   prepare(database, 'INSERT INTO run_text (tenant, number, text) VALUES (?, ?, ?)').run(
     tenantId,
     number,
@@ -73,7 +82,7 @@ function addEnd(database: Database.Database, end: RunEnd): boolean {
   );
   const label = prepare(database, 'INSERT INTO label (tenant, label, state, number) VALUES (?, ?, ?, ?)');
   for (const text of listLabels(summary.labels)) label.run(tenantId, text, state, number);
-  countRun(database, tenantId, state, 1);
+  if (isOfServer) setQuota(database, end, number);
   return true;
 }
 
@@ -84,9 +93,22 @@ function toSearchedText({ summary: { pipeline_id, goal, error, labels } }: RunEn
   return [pipeline_id, ...parts, ...listLabels(labels)].join('\n').toLowerCase();
 }
 
-/** Counts a settled run of a tenant, or with -1 no longer. */
-function countRun(database: Database.Database, tenantId: string, state: number, by: 1 | -1, bytes = 0): void {
-  const counts = ['succeeded', 'failed', 'cancelled'].map((status) => (STATES[state] === status ? by : 0));
+/** Counts the settled runs of each tenant once: a batch has many of one. */
+function countEnds(database: Database.Database, ends: readonly RunEnd[]): void {
+  const byTenant = new Map<string, readonly number[]>();
+  for (const { summary } of ends) {
+    const counts = byTenant.get(summary.tenant_id) ?? END_STATES.map(() => 0);
+    const state = STATES.indexOf(summary.status);
+    byTenant.set(
+      summary.tenant_id,
+      counts.map((count, at) => (END_STATES[at] === state ? count + 1 : count)),
+    );
+  }
+  for (const [tenantId, counts] of byTenant) addUsage(database, tenantId, counts);
+}
+
+/** @param counts of runs that have succeeded, failed and were cancelled */
+function addUsage(database: Database.Database, tenantId: string, counts: readonly number[], bytes = 0): void {
   prepare(
     database,
     `INSERT INTO usage (tenant, succeeded, failed, cancelled, bytes) VALUES (?, ?, ?, ?, ?)
@@ -119,11 +141,13 @@ export function markRemoved(
   database: Database.Database,
   { number, tenantId, state, bytes }: RemovableRow,
 ): void {
+  if (state > 0) countInQuota(database, tenantId, number, -1);
   prepare(database, 'UPDATE run SET removed = 1, state = 0 WHERE number = ?').run(number);
   prepare(database, 'DELETE FROM run_text WHERE tenant = ? AND number = ?').run(tenantId, number);
   if (state === 0) return;
   removeLabels(database, tenantId, state, number);
-  countRun(database, tenantId, state, -1, -(bytes ?? 0));
+  const counts = END_STATES.map((each) => (each === state ? -1 : 0));
+  addUsage(database, tenantId, counts, -(bytes ?? 0));
 }
 
 function removeLabels(database: Database.Database, tenantId: string, state: number, number: number): void {

@@ -4,7 +4,8 @@ import { pruneHours } from '../../statistics/hour-rows.js';
 import { readPragma } from './cleaner.js';
 import { markRemoved, type RemovableRow } from './commit.js';
 import { HEAD_COLUMNS, type RunRow, toHead } from './pieces.js';
-import { STATES } from './run-columns.js';
+import { END_STATES, STATES } from './run-columns.js';
+import { findExceededQuota } from './run-quotas.js';
 import { inTransaction, selectAll, selectOne } from './statements.js';
 
 /** So many runs are taken out with one commit: others wait for it. */
@@ -39,10 +40,12 @@ function selectPruned(
   { ttlMs, maxRuns, maxBytes }: ArchiveLimits,
   now: number,
 ): { readonly reason: PruneReason; readonly rows: readonly PrunedRow[] } {
+  const kept = selectKept(database, now);
+  if (kept.length > 0) return { reason: 'keep', rows: kept };
   const expired = selectAll<PrunedRow>(
     database,
     `SELECT ${HEAD_COLUMNS}, bytes FROM run INDEXED BY run_finished
-     WHERE finished_at <= ? AND state > 0 ORDER BY finished_at LIMIT ${RUNS_PER_SLICE}`,
+     WHERE finished_at <= ? AND state > 0 AND expires_at IS NULL ORDER BY finished_at LIMIT ${RUNS_PER_SLICE}`,
     now - ttlMs,
   );
   if (expired.length > 0) return { reason: 'age', rows: expired };
@@ -56,6 +59,27 @@ function selectPruned(
     return { reason: 'bytes', rows: selectOldest(database, 'bytes', RUNS_PER_BYTES_SLICE) };
   }
   return { reason: 'bytes', rows: [] };
+}
+
+/** Runs that are older, or more, than their definitions say. */
+function selectKept(database: Database.Database, now: number): readonly PrunedRow[] {
+  const expired = selectAll<PrunedRow>(
+    database,
+    `SELECT ${HEAD_COLUMNS}, bytes FROM run INDEXED BY run_expiring
+     WHERE expires_at <= ? AND state > 0 AND expires_at IS NOT NULL ORDER BY expires_at LIMIT ${RUNS_PER_SLICE}`,
+    now,
+  );
+  if (expired.length > 0) return expired;
+  const exceeded = findExceededQuota(database);
+  if (exceeded === undefined) return [];
+  const { tenant, pipeline, excess } = exceeded;
+  const parts = END_STATES.map(
+    (state) =>
+      `SELECT * FROM (SELECT ${HEAD_COLUMNS}, bytes FROM run INDEXED BY run_by_pipeline
+       WHERE tenant = ?1 AND pipeline = ?2 AND state = ${state} AND state > 0 ORDER BY number LIMIT ?3)`,
+  );
+  const sql = `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY number LIMIT ?3`;
+  return selectAll(database, sql, tenant, pipeline, Math.min(excess, RUNS_PER_SLICE));
 }
 
 const RUN_COUNT = 'succeeded + failed + cancelled';

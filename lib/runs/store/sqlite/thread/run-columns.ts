@@ -46,6 +46,7 @@ interface EndColumns {
   readonly artifacts: number;
   readonly cost: number | null;
   readonly labels: string | null;
+  readonly expires_at: number | null;
 }
 
 /** The columns of which a list is made. */
@@ -54,15 +55,16 @@ export const SUMMARY_COLUMNS =
   'run.failed_task, run.begun_at, run.finished_at, run.progress, run.trigger, run.starter, run.starter_name, run.labels';
 
 /** A row with these columns. */
-export interface SummaryRow extends Omit<EndColumns, 'artifacts' | 'cost'> {
+export interface SummaryRow extends Omit<EndColumns, 'artifacts' | 'cost' | 'expires_at'> {
   readonly number: number;
   readonly id: string;
   readonly created_at: number;
   readonly tenant: string;
 }
 
-export function toColumns({ summary, cost, artifactCount }: RunEnd): EndColumns {
+export function toColumns({ summary, cost, artifactCount, keep }: RunEnd): EndColumns {
   const { progress, failed_task: failedTask, started_by: startedBy } = summary;
+  const finishedAt = Date.parse(summary.finished_at ?? summary.created_at);
   return {
     state: STATES.indexOf(summary.status),
     rerun_of: summary.rerun_of,
@@ -72,8 +74,7 @@ export function toColumns({ summary, cost, artifactCount }: RunEnd): EndColumns 
     error: summary.error,
     failed_task: failedTask === null ? null : JSON.stringify(failedTask),
     begun_at: summary.started_at === null ? null : Date.parse(summary.started_at),
-    finished_at:
-      summary.finished_at === null ? Date.parse(summary.created_at) : Date.parse(summary.finished_at),
+    finished_at: finishedAt,
     progress: JSON.stringify(PROGRESS.map((part) => progress[part]).filter((count) => count !== undefined)),
     trigger: summary.trigger,
     starter: startedBy.kind,
@@ -81,6 +82,7 @@ export function toColumns({ summary, cost, artifactCount }: RunEnd): EndColumns 
     artifacts: artifactCount,
     cost: cost ?? null,
     labels: Object.keys(summary.labels).length === 0 ? null : JSON.stringify(summary.labels),
+    expires_at: keep?.ageMs === undefined ? null : finishedAt + keep.ageMs,
   };
 }
 

@@ -67,7 +67,6 @@ const MIGRATIONS: readonly string[] = [
    CREATE INDEX run_by_starter ON run (tenant, starter, starter_name, number) WHERE state > 0;
    -- People name a run by the end of its id.
    CREATE INDEX run_by_tail ON run (substr(id, -4)) WHERE state > 0;
-   CREATE INDEX run_finished ON run (finished_at) WHERE state > 0;
    CREATE INDEX run_rerun ON run (rerun_of) WHERE rerun_of IS NOT NULL;
    CREATE INDEX run_without_users ON run (removed) WHERE removed = 3;
    CREATE INDEX run_key ON run (tenant, idempotency ->> '$.key') WHERE idempotency IS NOT NULL;
@@ -110,6 +109,22 @@ const MIGRATIONS: readonly string[] = [
      number INTEGER NOT NULL,
      PRIMARY KEY (tenant, label, state, number)
    ) WITHOUT ROWID;
+   -- The definition of the run says when; null: the age that the server allows decides.
+   ALTER TABLE run ADD COLUMN expires_at INTEGER;
+   CREATE INDEX run_finished ON run (finished_at) WHERE state > 0 AND expires_at IS NULL;
+   CREATE INDEX run_expiring ON run (expires_at) WHERE state > 0 AND expires_at IS NOT NULL;
+   -- How many settled runs of a pipeline are kept at most, as its newest run has said.
+   CREATE TABLE run_quota (
+     tenant TEXT NOT NULL,
+     pipeline TEXT NOT NULL,
+     most INTEGER NOT NULL,
+     -- Null until they are counted.
+     settled INTEGER,
+     -- The number of the run.
+     said_by INTEGER NOT NULL,
+     PRIMARY KEY (tenant, pipeline)
+   ) WITHOUT ROWID;
+   CREATE INDEX run_quota_due ON run_quota (tenant, pipeline) WHERE settled IS NULL OR settled > most;
    -- Unless the submission is in several pieces.
    UPDATE run SET rerun_of = (
      SELECT CASE goes_on WHEN 0 THEN text ->> '$.rerun.run_id' END FROM piece WHERE piece.run = run.number ORDER BY n LIMIT 1

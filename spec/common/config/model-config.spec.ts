@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MODEL_VARIABLES, readModelConfig } from '../../lib/common/model-config.js';
+import { MODEL_VARIABLES, readModelConfig } from '../../../lib/common/config/model-config.js';
 
 describe('the variables of language models (D50)', () => {
   it('reads the addresses that the providers have when nothing is set', () => {

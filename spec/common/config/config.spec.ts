@@ -5,10 +5,10 @@ import {
   readConfig,
   readNetworkConfig,
   readProviderConfig,
-} from '../../lib/common/config/config.js';
-import { systemEnvironment } from '../../lib/common/config/environment.js';
-import { readServerConfig, readStoreFile } from '../../lib/common/config/server-config.js';
-import { WavetrainError } from '../../lib/common/errors.js';
+} from '../../../lib/common/config/config.js';
+import { systemEnvironment } from '../../../lib/common/config/environment.js';
+import { readServerConfig, readStoreFile } from '../../../lib/common/config/server-config.js';
+import { WavetrainError } from '../../../lib/common/errors.js';
 
 describe('readConfig', () => {
   it('is empty when no variable is set', () => {
@@ -92,6 +92,26 @@ describe('readNetworkConfig and readProviderConfig (D51)', () => {
 
 describe('readServerConfig: SERVICE_MEMORY and the heap (Limits)', () => {
   const MIB = 2 ** 20;
+
+  it('reads durations as whole seconds, or as texts (D82)', () => {
+    const { runTtlMs, idempotencyTtlMs, pauseMs, shutdownMs } = readServerConfig({
+      SERVICE_RUN_TTL: '90d',
+      SERVICE_IDEMPOTENCY_TTL: ' 1h30m ',
+      SERVICE_PAUSE_SECONDS: '60',
+      SERVICE_SHUTDOWN_SECONDS: '500ms',
+    });
+    expect({ runTtlMs, idempotencyTtlMs, pauseMs, shutdownMs }).to.deep.equal({
+      runTtlMs: 90 * 86_400_000,
+      idempotencyTtlMs: 5_400_000,
+      pauseMs: 60_000,
+      shutdownMs: 500,
+    });
+    for (const wrong of ['0s', '3651d', '5x', '1.5', '-1', '5 minutes', '1e3']) {
+      expect(() => readServerConfig({ SERVICE_RUN_TTL: wrong }), wrong).to.throw(
+        `must be a whole number of seconds from 1 to 315360000, or a text such as 30s, 5m, 1h30m, 2d, not "${wrong}"`,
+      );
+    }
+  });
 
   it('is 256 MiB when the heap is large enough, and less when it is not', () => {
     const memory = (heapMib?: number) =>

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { priceOf, readModelConfig } from '../../lib/common/model-config.js';
-import { TemporaryFolder } from '../support/temporary-folder.js';
+import { priceOf, readModelConfig } from '../../../lib/common/config/model-config.js';
+import { TemporaryFolder } from '../../support/temporary-folder.js';
 
 describe('The prices of models (D50)', () => {
   const PRICES = '{"openai/gpt-4o": {"input": 2.5, "output": 10}, "ollama/*": {"input": 0, "output": 0}}';

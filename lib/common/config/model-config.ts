@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { errorMessage, invalidVariable, type WavetrainError } from './errors.js';
-import { isObject } from './json/json.js';
+import { errorMessage, invalidVariable, type WavetrainError } from '../errors.js';
+import { isObject } from '../json/json.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
