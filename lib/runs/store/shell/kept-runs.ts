@@ -9,7 +9,7 @@ import { explainSqlite } from '../sqlite/open-errors.js';
 import { type ChunkCursor, readDocuments } from '../sqlite/thread/documents.js';
 import { SUMMARY_COLUMNS, type SummaryRow, toListedRun } from '../sqlite/thread/run-columns.js';
 import { assertOurs, isOutdated } from '../sqlite/thread/schema.js';
-import { selectAll } from '../sqlite/thread/statements.js';
+import { inSnapshot, selectAll } from '../sqlite/thread/statements.js';
 import { bringOver, type ProcessTable } from './old-folders.js';
 import { findSources, type KeptRow, readKeptRows } from './kept-rows.js';
 import { closeFile, loadHistoryDriver, tryOpen } from './shell-file.js';
@@ -151,7 +151,8 @@ export class KeptRuns {
     for (const file of this.#folder.files()) {
       if (documents.length > 0) break;
       readFile(file, this.#folder, this.#open, (database) => {
-        documents = readFirst(database, id, most);
+        // A shell may number the runs anew meanwhile, and a command may pack them.
+        documents = inSnapshot(database, () => readFirst(database, id, most));
       });
     }
     return documents;
@@ -164,30 +165,24 @@ interface KeptDocument {
   readonly definition: string | undefined;
 }
 
-/** Reads all of it as it is at one time: a shell may number the runs anew meanwhile, and a command may pack them. */
 function readFirst(database: Database.Database, id: string, most: number): readonly KeptDocument[] {
-  database.exec('BEGIN');
-  try {
-    const documents: KeptDocument[] = [];
-    let definition: string | undefined;
-    let rest = '';
-    for (let cursor: ChunkCursor | undefined; ; ) {
-      const chunk = readDocuments(database, id, cursor);
-      definition ??= chunk.definition;
-      for (const piece of chunk.texts) {
-        const [first = '', ...lines] = piece.split('\n');
-        rest += first;
-        for (const line of lines) {
-          documents.push({ text: rest, definition });
-          rest = line;
-          if (documents.length === most) return documents;
-        }
+  const documents: KeptDocument[] = [];
+  let definition: string | undefined;
+  let rest = '';
+  for (let cursor: ChunkCursor | undefined; ; ) {
+    const chunk = readDocuments(database, id, cursor);
+    definition ??= chunk.definition;
+    for (const piece of chunk.texts) {
+      const [first = '', ...lines] = piece.split('\n');
+      rest += first;
+      for (const line of lines) {
+        documents.push({ text: rest, definition });
+        rest = line;
+        if (documents.length === most) return documents;
       }
-      if (chunk.next === undefined) return documents;
-      cursor = chunk.next;
     }
-  } finally {
-    database.exec('COMMIT');
+    if (chunk.next === undefined) return documents;
+    cursor = chunk.next;
   }
 }
 
