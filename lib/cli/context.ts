@@ -10,7 +10,7 @@ import { errorCode } from '../common/errors.js';
 import { readModelConfig } from '../common/config/model-config.js';
 import type { ModelLimiters } from '../models/models.js';
 import type { RunRegistry } from '../runs/registry.js';
-import type { ProcessTable } from '../runs/store/folders/run-folders.js';
+import type { ProcessTable } from '../runs/store/shell/old-folders.js';
 import type { RunStore } from '../runs/store/run-store.js';
 import type { RunFiles } from '../runs/tasks/run-files.js';
 import type { RunQueries } from '../runs/views/run-queries.js';

@@ -228,8 +228,11 @@ export const MAX_ARTIFACTS = 10_000;
 /** Maximum number of files in a run record, which says how many there are. */
 export const MAX_LISTED_ARTIFACTS = 1000;
 
-/** Longest text to search the list of runs for, and the searched part of a goal or an error: in characters. */
-export const LISTING_LIMITS = { textLength: 200, searchedLength: 2000 } as const;
+/**
+ * Longest text to search the list of runs for, the searched part of a goal or an error, and the shortest text that is looked
+ * for at both ends of ids, too, where fewer would select most of the runs of a month: in characters.
+ */
+export const LISTING_LIMITS = { textLength: 200, searchedLength: 2000, idPartLength: 6 } as const;
 
 /** Labels of a run (D76), and characters of a name, of a value, and of both with a colon between them. */
 export const LABEL_LIMITS = { most: 20, nameLength: 64, valueLength: 128, textLength: 193 } as const;

@@ -16,7 +16,7 @@ import { ArchivedRuns } from './store/archived-runs.js';
 import { Restoration, type RestoredRuns } from './store/restoration.js';
 import type { RunArchive } from './store/run-archive.js';
 import { type CreatedRun, type RequestedRun, type ReviveDefinition, RunFactory } from './run-factory.js';
-import { type RunRecord, toRunRecord, toRunSummary } from './record.js';
+import { type RunRecord, toRunRecord } from './record.js';
 import { type RemovedRuns, removePage } from './remove-page.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
@@ -372,7 +372,6 @@ export class RunRegistry {
     entry.log.close();
     if (run.wasSettled) return;
     this.#admission.release(entry);
-    if (!run.isLeft) this.#options.store?.settled?.(toRunSummary(run));
     if (!isKept) return;
     // The archive has the end: it was committed with the last fact.
     if (archived === undefined) this.#retention.add(entry);

@@ -264,6 +264,7 @@ async function toRequestedRun(
     started_by: _startedBy,
     submitted_keys,
     checked_by: _checkedBy,
+    command: _command,
     ...values
   } = submission;
   const inputs = { ...values, submittedKeys: submitted_keys };

@@ -287,9 +287,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 export const RUN_ENTRY_POINTS: readonly string[] = [
   'lib/runs/registry.ts',
   'lib/runs/inspection/recording.ts',
-  ...['folders/folder-store', 'folders/run-folders', 'sqlite/sqlite-store'].map(
-    (store) => `lib/runs/store/${store}.ts`,
-  ),
+  ...[
+    'shell/history-writer',
+    'shell/kept-runs',
+    'shell/shell-folder',
+    'shell/shell-store',
+    'sqlite/sqlite-store',
+  ].map((store) => `lib/runs/store/${store}.ts`),
   ...['backup-store', 'check-store', 'server-backups', 'store-stats', 'vacuum-store'].map(
     (part) => `lib/runs/store/maintenance/${part}.ts`,
   ),

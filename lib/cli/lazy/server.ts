@@ -7,7 +7,7 @@ export { readKeysFile } from '../../http/auth/keys-file.js';
 export { createLog } from '../../http/logging/log.js';
 export { serveShownRun } from '../../http/inspector/shown-run.js';
 export { startServer } from '../../http/server.js';
-export { FolderStore } from '../../runs/store/folders/folder-store.js';
+export { ShellStore } from '../../runs/store/shell/shell-store.js';
 export { ServerBackups } from '../../runs/store/maintenance/server-backups.js';
 export { SqliteStore } from '../../runs/store/sqlite/sqlite-store.js';
 export { allowConfiguredModels } from '../../models/choose-model.js';

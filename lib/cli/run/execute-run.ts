@@ -84,7 +84,7 @@ async function executeAndPrint(
       { named: run.outputFolder, bytes: run.history?.bytesFolder },
       context,
     );
-    run.history?.printEnd(inspected.record, flags, context);
+    await run.history?.printEnd(inspected.record, flags, context);
     await drain(context.stdout);
     await listeners.keepOpen(signals);
     await release();

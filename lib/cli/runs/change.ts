@@ -1,6 +1,6 @@
 import { Option } from 'clipanion';
 import { formatCount } from '../../common/text.js';
-import type { RunFolders } from '../../runs/store/folders/run-folders.js';
+import type { KeptRuns } from '../../runs/store/shell/kept-runs.js';
 import {
   HistoryCommand,
   RUN_ID_DETAILS,
@@ -105,17 +105,17 @@ export class RunsDeleteCommand extends HistoryCommand {
       );
     }
     if (selected !== undefined) return this.#removeSelected(selected);
-    const folders = await openHistory(this, context);
+    const history = await openHistory(this, context);
     if (runId === undefined) {
-      if (folders === undefined) throw new UsageError(NO_HISTORY, ONE_BY_ONE);
-      context.stderr.write(`deleted ${formatCount(deleteAll(folders), 'run')} of ${folders.path}\n`);
+      if (history === undefined) throw new UsageError(NO_HISTORY, ONE_BY_ONE);
+      context.stderr.write(`deleted ${formatCount(await deleteAll(history), 'run')} of ${history.path}\n`);
       return EXIT.done;
     }
-    const kept = folders && findKept({ server, store, envFile, runId }, folders);
-    if (folders !== undefined && kept !== undefined) {
-      assertNotAtWork(kept, folders);
-      assertNotNeeded(kept.id, folders);
-      folders.remove(kept.id);
+    const kept = history && findKept({ server, store, envFile, runId }, history);
+    if (history !== undefined && kept !== undefined) {
+      assertNotAtWork(kept, history);
+      assertNotNeeded(kept.id, history);
+      await history.remove([kept.id]);
       context.stderr.write(`deleted ${kept.id}\n`);
       return EXIT.done;
     }
@@ -174,18 +174,18 @@ const NO_HISTORY = '--all is for the history of a folder, and there is none here
 const ONE_BY_ONE = 'the runs of a server are deleted one by one';
 
 /** Returns the number of runs that were deleted: those that are at work stay, and those whose files they may use. */
-function deleteAll(folders: RunFolders): number {
-  const ids = folders.ids();
-  const atWork = ids.filter((id) => folders.isStillAtWork(id));
-  const staying = new Set([...atWork, ...[...folders.sourcesOf(atWork).values()].flat()]);
+async function deleteAll(history: KeptRuns): Promise<number> {
+  const ids = history.ids();
+  const atWork = ids.filter((id) => history.isAtWork(id));
+  const staying = new Set([...atWork, ...[...history.sourcesOf(atWork).values()].flat()]);
   const leaving = ids.filter((id) => !staying.has(id));
-  for (const id of leaving) folders.remove(id);
+  await history.remove(leaving);
   return leaving.length;
 }
 
 /** @throws UsageError for a run whose files another one may use */
-function assertNotNeeded(id: string, folders: RunFolders): void {
-  const found = [...folders.sourcesOf(folders.ids())].find(([, sources]) => sources.includes(id));
+function assertNotNeeded(id: string, history: KeptRuns): void {
+  const found = [...history.sourcesOf(history.ids())].find(([, sources]) => sources.includes(id));
   if (found === undefined) return;
   const [user] = found;
   throw new UsageError(

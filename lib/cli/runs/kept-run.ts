@@ -7,7 +7,7 @@ import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js'
 import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { RunningServer } from '../../http/server-options.js';
 import type { RunRecord } from '../../runs/record.js';
-import type { RunFolders, ShellRun } from '../../runs/store/folders/run-folders.js';
+import type { KeptRuns, ShellRun } from '../../runs/store/shell/kept-runs.js';
 import type { CliContext } from '../context.js';
 import { assertRevivable } from '../run/local/earlier-definition.js';
 import { loadSetup } from '../input/load-definition.js';
@@ -15,7 +15,7 @@ import { readEnvFile } from '../input/flags.js';
 import { openSecrets } from '../input/secrets.js';
 import { PROGRAM, readPackageJson, readStatecharts } from '../package-info.js';
 import { serverFlag } from '../render/run-summary.js';
-import { hasHistory, openRunFolders } from '../run/local/history.js';
+import { hasHistory, openKeptRuns } from '../run/local/history.js';
 import { UsageError } from '../input/usage-errors.js';
 import { callServer, matchRunId, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
 
@@ -43,19 +43,19 @@ export async function withRun<T>(
   context: CliContext,
   call: (found: FoundRun) => Promise<T>,
 ): Promise<T> {
-  const folders = await openHistory(flags, context);
-  const kept = folders && findKept(flags, folders);
-  if (folders === undefined || kept === undefined) {
+  const history = await openHistory(flags, context);
+  const kept = history && findKept(flags, history);
+  if (history === undefined || kept === undefined) {
     return callServer(flags, context, async (client) => {
       const runId = await resolveRunId(client, flags.runId);
       return call({ client, runId, isKept: false, state: undefined, placeFlag: serverFlag(flags.server) });
     }).catch(async (error: unknown) => {
-      throw await explainFirst(error, flags, folders && lacksRun(flags, folders), context);
+      throw await explainFirst(error, flags, history && lacksRun(flags, history), context);
     });
   }
   const placeFlag = flags.store === undefined ? '' : ` --store ${flags.store}`;
-  return callTemporaryServer(kept, folders, context, (client) =>
-    call({ client, runId: kept.id, isKept: true, state: stateOf(kept, folders), placeFlag }),
+  return callTemporaryServer(kept, history, context, (client) =>
+    call({ client, runId: kept.id, isKept: true, state: stateOf(kept, history), placeFlag }),
   );
 }
 
@@ -70,10 +70,10 @@ async function asksHistory({ server, store, envFile }: ServerFlags, context: Cli
 }
 
 /** Opens the history, unless a server is named, or there is none. @throws UsageError when a folder is named that has none */
-export async function openHistory(flags: ServerFlags, context: CliContext): Promise<RunFolders | undefined> {
+export async function openHistory(flags: ServerFlags, context: CliContext): Promise<KeptRuns | undefined> {
   if (!(await asksHistory(flags, context))) return undefined;
   const { store } = flags;
-  if (hasHistory({ store }, context)) return openRunFolders({ store }, context);
+  if (hasHistory({ store }, context)) return openKeptRuns({ store }, context);
   if (store === undefined) return undefined;
   throw new UsageError(
     `there is no folder ${store}`,
@@ -82,17 +82,17 @@ export async function openHistory(flags: ServerFlags, context: CliContext): Prom
 }
 
 /** Says that the shell of a run is at work or gone; undefined when the run has settled. */
-export function stateOf(run: ShellRun, folders: RunFolders): KeptState | undefined {
-  if (folders.summary(run.id) !== undefined) return undefined;
-  const isGone = !folders.isAtWork(run);
+export function stateOf(run: ShellRun, history: KeptRuns): KeptState | undefined {
+  if (history.summary(run.id) !== undefined) return undefined;
+  const isGone = !history.isAtWork(run.id);
   return isGone ? 'interrupted' : 'running';
 }
 
 /** @throws UsageError for a run that another shell is at work on */
-export function assertNotAtWork(run: ShellRun, folders: RunFolders): void {
-  if (!folders.isAtWork(run)) return;
+export function assertNotAtWork(run: ShellRun, history: KeptRuns): void {
+  if (!history.isAtWork(run.id)) return;
   throw new UsageError(
-    `run ${run.id} is still at work in process ${run.pid}`,
+    `run ${run.id} is still at work in process ${run.command.pid}`,
     'wait until it has ended, or end it there with Ctrl-C',
   );
 }
@@ -108,15 +108,15 @@ export function withState(record: RunRecord, { state }: Pick<FoundRun, 'state'>)
 export type ShownRecord = Omit<RunRecord, 'status'> & { readonly status: RunRecord['status'] | KeptState };
 
 /** Finds a run of the history. @throws UsageError when several match, and when the history was named and has none */
-export function findKept(flags: RunIdFlags, folders: RunFolders): ShellRun | undefined {
+export function findKept(flags: RunIdFlags, history: KeptRuns): ShellRun | undefined {
   const part = flags.runId.toLowerCase();
-  const ids = folders.ids().filter((id) => id.startsWith(part) || id.endsWith(part));
-  const found = part.length < 4 || ids.length === 0 ? undefined : folders.read(matchRunId(part, ids, ''));
-  if (found === undefined && flags.store !== undefined) throw new UsageError(lacksRun(flags, folders));
+  const ids = history.ids().filter((id) => id.startsWith(part) || id.endsWith(part));
+  const found = part.length < 4 || ids.length === 0 ? undefined : history.read(matchRunId(part, ids, ''));
+  if (found === undefined && flags.store !== undefined) throw new UsageError(lacksRun(flags, history));
   return found;
 }
 
-function lacksRun({ runId }: RunIdFlags, { path }: RunFolders): string {
+function lacksRun({ runId }: RunIdFlags, { path }: KeptRuns): string {
   return `${path} has no run whose id begins or ends with "${runId}"`;
 }
 
@@ -144,10 +144,10 @@ export async function assertOnServer(
   findHint: (runId: string) => string,
   context: CliContext,
 ): Promise<void> {
-  const folders = await openHistory(flags, context);
-  const kept = folders && findKept(flags, folders);
-  if (folders === undefined || kept === undefined) return;
-  const message = `${command} is for runs of a server, and ${kept.id} is a run of ${folders.path}`;
+  const history = await openHistory(flags, context);
+  const kept = history && findKept(flags, history);
+  if (history === undefined || kept === undefined) return;
+  const message = `${command} is for runs of a server, and ${kept.id} is a run of ${history.path}`;
   throw new UsageError(message, findHint(kept.id));
 }
 
@@ -157,13 +157,13 @@ const MANY_YEARS_S = 10 * 365 * 86_400;
 /** Starts a server on this machine for whoever knows its key, with one run of the history, and closes it after the call. */
 async function callTemporaryServer<T>(
   run: ShellRun,
-  folders: RunFolders,
+  history: KeptRuns,
   context: CliContext,
   call: (client: WavetrainClient) => Promise<T>,
 ): Promise<T> {
   const { WavetrainClient: Client } = await import('../../client/index.js');
   const key = Buffer.from(context.secretBytes(32)).toString('hex');
-  const server = await startTemporaryServer(run, folders, context, key);
+  const server = await startTemporaryServer(run, history, context, key);
   try {
     await server.restored;
     return await call(new Client({ url: server.url, key, clock: context.clock, retries: 0 }));
@@ -174,11 +174,11 @@ async function callTemporaryServer<T>(
 
 async function startTemporaryServer(
   run: ShellRun,
-  folders: RunFolders,
+  history: KeptRuns,
   context: CliContext,
   key: string,
 ): Promise<RunningServer> {
-  const { ALL_TENANTS, createLog, FolderStore, serverFileAccess, startServer } = await import(
+  const { ALL_TENANTS, createLog, serverFileAccess, ShellStore, startServer } = await import(
     '../lazy/server.js'
   );
   const { tools, mcp, cwd } = run.command;
@@ -210,7 +210,7 @@ async function startTemporaryServer(
     newId,
     version: readPackageJson().version,
     statecharts: readStatecharts,
-    store: new FolderStore(folders, { earlier: [run], endsEarlier: true }),
+    store: new ShellStore({ ...history.places, earlier: history.withFacts(run) }),
   });
 }
 

@@ -5,7 +5,7 @@ import { isObject } from '../../common/json/json.js';
 import { createTextFinder, formatDuration } from '../../common/text.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { StoredSubmission } from '../../runs/store/run-store.js';
-import type { RunFolders, ShellRun } from '../../runs/store/folders/run-folders.js';
+import type { KeptRuns, ShellRun } from '../../runs/store/shell/kept-runs.js';
 import {
   BY_COMMAND_LINE,
   formatStartedBy,
@@ -93,13 +93,13 @@ export class RunsListCommand extends HistoryCommand {
     readChoice('--status', this.status, [...SERVER_STATUSES, INTERRUPTED]);
     const period = readPeriod(this, context.clock.now());
     const most = this.all ? Number.POSITIVE_INFINITY : limit;
-    const folders = await openHistory(this, context);
+    const history = await openHistory(this, context);
     const { runs, hasMore } =
-      folders === undefined
+      history === undefined
         ? await listServerRuns(this, period, most, context).catch(async (error: unknown) => {
             throw await explainFirst(error, this, undefined, context);
           })
-        : listKeptRuns(this, period, folders, most);
+        : listKeptRuns(this, period, history, most);
     if (this.json) {
       printJson({ runs }, context);
       return EXIT.done;
@@ -108,7 +108,7 @@ export class RunsListCommand extends HistoryCommand {
     const lines = formatRunTable(runs, terminal, context.clock.now());
     context.stdout.write(`${lines.join('\n')}\n`);
     if (hasMore) {
-      const whose = folders === undefined ? 'the server' : folders.path;
+      const whose = history === undefined ? 'the server' : history.path;
       const more = wrapLine(`${whose} ${HAS_MORE}`, detectTerminal(context.stderr, context.env));
       context.stderr.write(`${more.join('\n')}\n`);
     }
@@ -161,18 +161,18 @@ type ListedRuns = RunList<ListedRun>;
 function listKeptRuns(
   flags: Pick<ListFlags, 'status' | 'pipeline' | 'tenant' | 'label' | 'trigger' | 'startedBy' | 'text'>,
   { since = Number.NEGATIVE_INFINITY, until = Number.POSITIVE_INFINITY }: Period,
-  folders: RunFolders,
+  history: KeptRuns,
   most: number,
 ): ListedRuns {
   const { pipeline, tenant, text } = flags;
   const trigger = readTrigger(flags);
   const startedBy = readStartedByFlag(flags);
   const labels = readLabelFilter(flags) ?? [];
-  const finds = text === undefined ? undefined : createTextFinder(text, LISTING_LIMITS.searchedLength);
-  const status = findStatus(flags, KEPT_STATUSES, folders.path);
+  const finds = text === undefined ? undefined : createRunFinder(text);
+  const status = findStatus(flags, KEPT_STATUSES, history.path);
   const runs: ListedRun[] = [];
-  for (const id of folders.ids()) {
-    const listed = folders.has(id) ? (folders.summary(id) ?? summarizeUnsettled(id, folders)) : undefined;
+  for (const id of history.ids()) {
+    const listed = history.summary(id) ?? summarizeUnsettled(id, history);
     if (listed === undefined) continue;
     if (status !== undefined && listed.status !== status) continue;
     if (pipeline !== undefined && listed.pipeline_id !== pipeline) continue;
@@ -182,16 +182,7 @@ function listKeptRuns(
     if (!matchesLabels(labels, listed.labels)) continue;
     const createdAt = Date.parse(listed.created_at);
     if (createdAt < since || createdAt >= until) continue;
-    if (
-      finds?.([
-        listed.run_id,
-        listed.pipeline_id,
-        listed.goal,
-        listed.error ?? '',
-        ...listLabels(listed.labels),
-      ]) === false
-    )
-      continue;
+    if (finds?.(listed) === false) continue;
     if (runs.length === most) return { runs, hasMore: true };
     runs.push(listed);
   }
@@ -199,12 +190,11 @@ function listKeptRuns(
 }
 
 /** Returns undefined for a run that a crash has torn. */
-function summarizeUnsettled(id: string, folders: RunFolders): ListedRun | undefined {
-  const run = folders.read(id);
+function summarizeUnsettled(id: string, history: KeptRuns): ListedRun | undefined {
+  const run = history.read(id);
   if (run === undefined) return undefined;
-  const state = stateOf(run, folders);
-  // Meanwhile, the run may have settled.
-  return state === undefined ? folders.summary(id) : summarize(run, state);
+  const state = stateOf(run, history);
+  return state === undefined ? undefined : summarize(run, state);
 }
 
 function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): ListedRun {
@@ -234,6 +224,15 @@ function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): 
     started_by: submission.started_by ?? BY_COMMAND_LINE,
     labels: labelsOf(submission),
   };
+}
+
+/** Returns what finds a text in runs as a server does. */
+function createRunFinder(text: string): (run: ListedRun) => boolean {
+  const finds = createTextFinder(text, LISTING_LIMITS.searchedLength);
+  const id = text.toLowerCase();
+  return ({ run_id: runId, pipeline_id, goal, error, labels }) =>
+    finds([pipeline_id, goal, error ?? '', ...listLabels(labels)]) ||
+    (id.length >= LISTING_LIMITS.idPartLength && (runId.startsWith(id) || runId.endsWith(id)));
 }
 
 function labelsOf({ definition, labels }: StoredSubmission): Labels {

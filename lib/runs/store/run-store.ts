@@ -7,8 +7,20 @@ import type { Breakpoints, ExecutionOptions } from '../../execution/prepare/run-
 import type { SubmittedKeys } from '../../execution/prepare/prepare-run.js';
 import type { SourcePart } from '../rerun/source-parts.js';
 import type { ForgottenKey, IdempotencyKey, KeyStore } from '../idempotency.js';
-import type { RunSummary } from '../record.js';
 import type { RunArchive, StoredRunHead } from './run-archive.js';
+
+/** The command line of a run of the shell, as far as a rerun needs it. Its paths are absolute. */
+export interface SavedCommand {
+  /** The process that runs it, or has run it. */
+  readonly pid: number;
+  readonly cwd: string;
+  /** Undefined when the definition came from standard input. */
+  readonly file?: string;
+  readonly tools?: string[];
+  readonly mcp?: string;
+  readonly model?: string;
+  readonly output_folder: string;
+}
 
 /** The request with which a run was accepted, as JSON: enough to create the run again. */
 export interface StoredSubmission {
@@ -40,6 +52,8 @@ export interface StoredSubmission {
   readonly checked_by?: string;
   /** The run that this one repeats in part (D35). The parts of it that may be reused are kept after the submission. */
   readonly rerun?: { readonly run_id: string };
+  /** Of a run of the shell. */
+  readonly command?: SavedCommand;
 }
 
 export interface StoredRun extends Pick<StoredRunHead, 'id' | 'number' | 'createdAt'> {
@@ -79,8 +93,6 @@ export interface RunStore extends KeyStore {
   log(runId: string, tenantId: string): FactLog;
   /** Deletes a run with its facts. */
   remove(runId: string): void;
-  /** Called when a run that was added has settled. */
-  settled?(summary: RunSummary): void;
   /** Resolves when everything so far is kept, or never will be. */
   idle(): Promise<void>;
   /** Calls the listener, once, when something could not be kept: the store keeps nothing from then on. */

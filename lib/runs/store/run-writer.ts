@@ -5,7 +5,7 @@ import type { RunEnd } from './run-archive.js';
 import type { KeptSource, StoredSubmission } from './run-store.js';
 
 /** The longest text that is kept at once, in UTF-16 code units: between two of them, other runs are kept. */
-const MAX_PIECE_LENGTH = 256 * 1024;
+export const MAX_PIECE_LENGTH = 256 * 1024;
 
 /** A value that takes more than this, in bytes, is a document of its own: its text is made bit by bit. */
 const LARGE_BYTES = 64 * 1024;

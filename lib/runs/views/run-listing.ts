@@ -8,7 +8,6 @@ import {
   type DefinitionOfTenant,
   encodeCursor,
   firstNumberAfter,
-  MIN_ID_LENGTH,
   type RunQuery,
   type RunStatusFilter,
 } from './run-query.js';
@@ -155,7 +154,9 @@ class RunFilter {
       return false;
     if (this.#finds === undefined) return true;
     if (this.#finds([definitionId, goal, error ?? '', ...listLabels(run.labels)])) return true;
-    return this.#id.length >= MIN_ID_LENGTH && (id.startsWith(this.#id) || id.endsWith(this.#id));
+    return (
+      this.#id.length >= LISTING_LIMITS.idPartLength && (id.startsWith(this.#id) || id.endsWith(this.#id))
+    );
   }
 
   acceptsStatus(run: BaseRun): boolean {

@@ -35,9 +35,6 @@ export interface RunQuery {
   readonly cursor?: string | undefined;
 }
 
-/** With so many characters, a text selects runs by their ids, too: fewer would select most of the runs of a month. */
-export const MIN_ID_LENGTH = 6;
-
 export interface DefinitionOfTenant {
   readonly tenantId: string;
   readonly id: string;

@@ -2,8 +2,9 @@ import { existsSync, lstatSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { errorMessage } from '../../../common/errors.js';
 import type { RunRecord } from '../../../runs/record.js';
-import type { FolderStore } from '../../../runs/store/folders/folder-store.js';
-import type { RunFolders, SavedCommand, ShellRun } from '../../../runs/store/folders/run-folders.js';
+import type { SavedCommand } from '../../../runs/store/run-store.js';
+import type { RunWithFacts, KeptRuns } from '../../../runs/store/shell/kept-runs.js';
+import type { ShellStore } from '../../../runs/store/shell/shell-store.js';
 import type { CliContext } from '../../context.js';
 import type { DefinitionFlags } from '../../input/load-definition.js';
 import { STANDARD_INPUT } from '../../input/read-file.js';
@@ -73,35 +74,37 @@ export function hasHistory(flags: HistoryFlags, context: CliContext): boolean {
 }
 
 /** Opens the runs that are kept, for reading. There may be none. @throws UsageError when the folder is not one of this user */
-export async function openRunFolders(flags: HistoryFlags, context: CliContext): Promise<RunFolders> {
+export async function openKeptRuns(flags: HistoryFlags, context: CliContext): Promise<KeptRuns> {
   const folder = findHistoryFolder(flags, context);
   const problem = findPlaceProblem(folder, flags, context);
   if (problem !== undefined) throw new UsageError(problem, 'name another folder with --store');
-  const { RunFolders: Folders } = await import('../../lazy/execution.js');
-  return new Folders(folder, context.host);
+  return readKeptRuns(folder, context);
+}
+
+async function readKeptRuns(folder: string, { host, clock }: CliContext): Promise<KeptRuns> {
+  const { KeptRuns: Runs } = await import('../../lazy/execution.js');
+  return Runs.open(folder, host, clock.now());
+}
+
+interface HistoryParts {
+  readonly store?: ShellStore | undefined;
+  readonly bytesFolder?: string | undefined;
+  readonly problem?: string;
 }
 
 /** The history that a run of this process is added to. */
 export class ShellHistory {
   /** Undefined when nothing can be kept. */
-  readonly store: FolderStore | undefined;
+  readonly store: ShellStore | undefined;
   /** For the bytes that tools return; undefined when they cannot be kept with their run, and are temporary files. */
   readonly bytesFolder: string | undefined;
-  readonly #folders: RunFolders;
+  readonly #folder: string;
   readonly #flags: HistoryFlags;
   /** Why the run is not kept, or not to its end. */
   #problem: string | undefined;
 
-  private constructor(
-    folders: RunFolders,
-    flags: HistoryFlags,
-    {
-      store,
-      bytesFolder,
-      problem,
-    }: Partial<Pick<ShellHistory, 'store' | 'bytesFolder'>> & { readonly problem?: string },
-  ) {
-    this.#folders = folders;
+  private constructor(folder: string, flags: HistoryFlags, { store, bytesFolder, problem }: HistoryParts) {
+    this.#folder = folder;
     this.#flags = flags;
     this.store = store;
     this.bytesFolder = bytesFolder;
@@ -111,46 +114,60 @@ export class ShellHistory {
     });
   }
 
-  /** Opens the history for a run of this process. @param earlier ended runs that the registry restores, the oldest first */
+  /** Opens the history for a run of this process. @param earlier ended run that the registry restores */
   static async open(
-    folder: string,
+    path: string,
     flags: CommandLine & HistoryFlags,
     context: CliContext,
-    earlier: readonly ShellRun[] = [],
+    earlier?: RunWithFacts,
   ): Promise<ShellHistory> {
-    const { FolderStore: Store, RunFolders: Folders } = await import('../../lazy/execution.js');
-    const folders = new Folders(folder, context.host);
-    const problem = findPlaceProblem(folder, flags, context);
+    const problem = findPlaceProblem(path, flags, context);
     if (problem !== undefined) {
-      return new ShellHistory(folders, flags, { problem: `${problem}; --store names another` });
+      return new ShellHistory(path, flags, { problem: `${problem}; --store names another` });
     }
+    const { HistoryWriter, ShellFolder, ShellStore: Store } = await import('../../lazy/execution.js');
+    const folder = new ShellFolder(path);
+    // Brings runs over that an earlier version has kept.
+    if (folder.hasOldRuns) await readKeptRuns(path, context).catch(() => undefined);
     const command = saveCommand(flags, context);
-    const store = new Store(folders, { command, earlier, endsEarlier: true });
-    const bytesFolder = (await folders.isPrivate()) ? folders.runs : undefined;
-    return new ShellHistory(folders, flags, { store, bytesFolder });
+    const writer = new HistoryWriter(folder, () => context.clock.now());
+    const { runs: filesFolder } = folder;
+    const store = new Store({ place: path, filesFolder, writer, command, earlier });
+    const bytesFolder = (await folder.isPrivate()) ? filesFolder : undefined;
+    return new ShellHistory(path, flags, { store, bytesFolder });
   }
 
   /** Prints what is not kept, also with `--json`, and how a run that has not succeeded goes on; nothing with `--quiet`. */
-  printEnd(
+  async printEnd(
     { run_id: id, status }: RunRecord,
     { json, quiet }: Pick<RunFlags, 'json' | 'quiet'>,
-    { stderr, env }: CliContext,
-  ): void {
+    context: CliContext,
+  ): Promise<void> {
     if (quiet) return;
+    const { stderr, env } = context;
+    await this.store?.idle();
     const terminal = detectTerminal(stderr, env);
     const lines: string[] = [];
-    const isKept = this.store !== undefined && this.#folders.read(id) !== undefined;
+    const isKept = this.store?.isKept(id) ?? false;
     if (this.#problem !== undefined) {
       const lacking = isKept ? 'lacks the end of this run' : 'lacks this run';
       lines.push(...wrapLine(`${PROGRAM}: the history ${lacking}: ${this.#problem}`, terminal));
     }
     if (isKept && !json && status !== 'succeeded') {
-      const [newest] = this.#folders.ids();
+      const newest = await this.#readNewest(context);
       const { store } = this.#flags;
       const words = [...(newest === id ? [] : [id]), ...(store === undefined ? [] : ['--store', store])];
       lines.push(...keptRerunLines(words, status === 'failed', terminal));
     }
     if (lines.length > 0) stderr.write(`${lines.join('\n')}\n`);
+  }
+
+  /** Undefined when the history cannot be read. */
+  async #readNewest(context: CliContext): Promise<string | undefined> {
+    return readKeptRuns(this.#folder, context).then(
+      (kept) => kept.ids()[0],
+      () => undefined,
+    );
   }
 }
 
@@ -162,11 +179,12 @@ export type CommandLine = Pick<DefinitionFlags, 'file' | 'tools' | 'mcp'> & {
 
 function saveCommand(
   { file, tools = [], mcp, model, outputFolder }: CommandLine,
-  { cwd }: CliContext,
+  { cwd, host }: CliContext,
 ): SavedCommand {
   // Tools may come from a package as well.
   const toPath = (name: string): string => (existsSync(resolve(cwd, name)) ? resolve(cwd, name) : name);
   return {
+    pid: host.pid,
     cwd,
     output_folder: outputFolder,
     ...(file !== STANDARD_INPUT && { file: resolve(cwd, file) }),

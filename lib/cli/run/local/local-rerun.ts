@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { CheckedDefinition } from '../../../execution/prepare/run-inputs.js';
 import type { RerunRequest } from '../../../runs/rerun/rerun.js';
-import type { RunFolders, ShellRun } from '../../../runs/store/folders/run-folders.js';
+import type { KeptRuns, ShellRun } from '../../../runs/store/shell/kept-runs.js';
 import type { StoredSubmission } from '../../../runs/store/run-store.js';
 import type { CliContext, RegistryApi } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
@@ -25,7 +25,7 @@ import { addToolsHint, assertNotAtWork } from '../../runs/kept-run.js';
 import { collectChanges, explainForShell, rerunReportLines } from '../../runs/rerun.js';
 import { matchRunId } from '../../runs/server-client.js';
 import { UsageError } from '../../input/usage-errors.js';
-import { openRunFolders } from './history.js';
+import { openKeptRuns } from './history.js';
 import type { DisplayedRun, StartOptions } from '../displayed-run.js';
 import { assertFlagsFit, readRunValues, type RunFlags } from '../submission.js';
 import { shortenPath } from '../written-files.js';
@@ -53,8 +53,8 @@ export async function prepareLocalRerun(
 ): Promise<DisplayedRun | ExitStatus> {
   const given: LocalRerunFlags = { ...flagsOfCommand, ...target };
   const values = await readRunValues(given, context);
-  const folders = await openRunFolders(given, context);
-  const earlier = findEarlier(given, folders, context);
+  const kept = await openKeptRuns(given, context);
+  const earlier = findEarlier(given, kept, context);
   const { submission } = earlier;
   const flags = withCommand(given, earlier, context);
   const file = await readFileOrStored(flags, submission, context);
@@ -67,8 +67,8 @@ export async function prepareLocalRerun(
   );
   const setup = { catalog, fileRoots, complete: true };
   const { outputFolder } = flags;
-  const places = { folder: folders.path, fileRoots: [...fileRoots, flags.cwd], outputFolder };
-  const local = await openLocalRegistry(flags, places, context, [earlier]);
+  const places = { folder: kept.path, fileRoots: [...fileRoots, flags.cwd], outputFolder };
+  const local = await openLocalRegistry(flags, places, context, kept.withFacts(earlier));
   const { registry } = local;
   await assertRevivable(earlier, setup);
   await registry.restore(reviveWith(setup));
@@ -105,25 +105,25 @@ async function startRerun(
   }
 }
 
-function findEarlier({ runId, file }: LocalRerunFlags, folders: RunFolders, { cwd }: CliContext): ShellRun {
-  const ids = folders.ids();
-  const hint = `${folders.path} has ${ids.length} runs; ${PROGRAM} run keeps new ones there`;
+function findEarlier({ runId, file }: LocalRerunFlags, kept: KeptRuns, { cwd }: CliContext): ShellRun {
+  const ids = kept.ids();
+  const hint = `${kept.path} has ${ids.length} runs; ${PROGRAM} run keeps new ones there`;
   const named = runId === undefined ? undefined : matchRunId(runId, ids, hint);
   const path = file === '' ? undefined : resolve(cwd, file);
   for (const id of named === undefined ? ids : [named]) {
-    const run = folders.read(id);
+    const run = kept.read(id);
     if (run === undefined) continue;
     const isOfFile = path === undefined || run.command.file === path;
     if (named === undefined && !isOfFile) continue;
     if (path !== undefined && !isOfFile && !existsSync(path)) {
       throw new UsageError(`there is no file ${file}`, 'without it, the run is repeated as it was');
     }
-    assertNotAtWork(run, folders);
+    assertNotAtWork(run, kept);
     return run;
   }
   if (path === undefined) {
     throw new UsageError(
-      `there is no run in ${folders.path}`,
+      `there is no run in ${kept.path}`,
       `${PROGRAM} run FILE runs a file, and keeps the run`,
     );
   }
@@ -136,7 +136,7 @@ function findEarlier({ runId, file }: LocalRerunFlags, folders: RunFolders, { cw
   const other =
     ids.length === 0 ? '' : `; ${PROGRAM} rerun RUN_ID ${file} goes on from a run of another file`;
   throw new UsageError(
-    `there is no run of ${file} in ${folders.path}`,
+    `there is no run of ${file} in ${kept.path}`,
     `${PROGRAM} run ${file} runs it, and keeps the run${other}`,
   );
 }

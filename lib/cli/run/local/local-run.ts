@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { readConfig } from '../../../common/config/config.js';
 import type { CheckedDefinition } from '../../../execution/prepare/run-inputs.js';
-import type { ShellRun } from '../../../runs/store/folders/run-folders.js';
+import type { RunWithFacts } from '../../../runs/store/shell/kept-runs.js';
 import { submitChecked } from '../../../submission/submitter.js';
 import type { CliContext, RegistryApi } from '../../context.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
@@ -51,13 +51,13 @@ interface Places {
 
 /**
  * Opens a registry that runs a definition in this process, and the history that keeps its run until the command ends.
- * @param earlier runs of the history that the registry can restore, the oldest first
+ * @param earlier run of the history that the registry can restore
  */
 export async function openLocalRegistry(
   flags: Omit<CommandLine, 'outputFolder'> & HistoryFlags,
   { folder, fileRoots, outputFolder }: Places,
   context: CliContext,
-  earlier: readonly ShellRun[] = [],
+  earlier?: RunWithFacts,
 ): Promise<LocalRegistry> {
   const { file, tools, mcp, model, store: named } = flags;
   const secrets = await openSecrets(context);

@@ -3,10 +3,10 @@ import type Database from 'libsql';
 import type { Clock } from '../../../common/clock.js';
 import { WavetrainError } from '../../../common/errors.js';
 import { lockFile } from '../sqlite/thread/connection.js';
-import { isLocked } from '../sqlite/open-errors.js';
+import { isLocked, loadDriver } from '../sqlite/open-errors.js';
 import { BackupPlace } from './backup-place.js';
 import { copyStore, type StoreCopy } from './copy-store.js';
-import { assertStoreExists, loadDriver } from './store-file.js';
+import { assertStoreExists } from './store-file.js';
 
 /** A backup, as `wavetrain store backup --json` prints it. */
 export interface StoreBackup extends StoreCopy {

@@ -1,13 +1,12 @@
 import { constants, existsSync, rmSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type Database from 'libsql';
 import { errorCode, errorMessage, WavetrainError } from '../../../common/errors.js';
 import { describeErrno } from '../../../common/files.js';
 import { isLockedBySomebody, lockFile, type OpenFile, openReader } from '../sqlite/thread/connection.js';
-import { cannotOpen, findDriver } from '../sqlite/open-errors.js';
+import { cannotOpen, loadDriver } from '../sqlite/open-errors.js';
 
 /** So long does a command wait for a server that opens or closes the file. */
 const READ_TIMEOUT_MS = 5000;
@@ -83,12 +82,6 @@ export function existingFile(file: string): string {
 /** Says why a file could not be written. */
 export function describeWriteError(error: unknown): string {
   return /disk is full/i.test(errorMessage(error)) ? 'the disk is full' : describeErrno(error);
-}
-
-/** The driver of SQLite. @throws WavetrainError `bad_usage` when the package is missing */
-export function loadDriver(): OpenFile {
-  const Driver = createRequire(import.meta.url)(findDriver()) as typeof Database;
-  return (path) => new Driver(path);
 }
 
 /** @throws WavetrainError `bad_usage` */

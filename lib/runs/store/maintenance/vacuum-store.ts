@@ -1,15 +1,9 @@
 import type Database from 'libsql';
 import { WavetrainError } from '../../../common/errors.js';
 import { lockFile, type OpenFile } from '../sqlite/thread/connection.js';
-import { cannotOpen, isLocked } from '../sqlite/open-errors.js';
+import { cannotOpen, isLocked, loadDriver } from '../sqlite/open-errors.js';
 import { assertOurs } from '../sqlite/thread/schema.js';
-import {
-  assertStoreExists,
-  describeWriteError,
-  existingFile,
-  loadDriver,
-  measureFile,
-} from './store-file.js';
+import { assertStoreExists, describeWriteError, existingFile, measureFile } from './store-file.js';
 
 /** Bytes of a file before and after its free space was given back. */
 export interface VacuumedStore {

@@ -1,19 +1,33 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { errorMessage, WavetrainError } from '../../../common/errors.js';
+import type Database from 'libsql';
+import { errorCode, errorMessage, WavetrainError } from '../../../common/errors.js';
 
-/** The path of the package `libsql`. @throws WavetrainError `bad_usage` that says how to install it */
-export function findDriver(): string {
+/** The path of the package `libsql`. @param user needs it. @throws WavetrainError `bad_usage` that says how to install it */
+export function findDriver(user = 'SERVICE_STORE'): string {
   try {
     return createRequire(import.meta.url).resolve('libsql');
   } catch (cause) {
     throw new WavetrainError(
       'bad_usage',
-      'SERVICE_STORE needs the package libsql: install it with "npm install libsql" where Wavetrain is installed',
+      `${user} needs the package libsql: install it with "npm install libsql" where Wavetrain is installed`,
       { cause },
     );
   }
+}
+
+/** Loads the package `libsql`. @param user needs it. @throws WavetrainError `bad_usage` that says how to install it */
+export function loadDriver(user?: string): (file: string) => Database.Database {
+  let Driver: typeof Database;
+  try {
+    Driver = createRequire(import.meta.url)('libsql') as typeof Database;
+  } catch (error) {
+    // To look for it first would take time at each run of the shell.
+    if (errorCode(error) === 'MODULE_NOT_FOUND') findDriver(user);
+    throw error;
+  }
+  return (path) => new Driver(path);
 }
 
 /** Says what keeps a file from being opened as a store, and what to do. */
@@ -21,9 +35,14 @@ export async function cannotOpen(file: string, cause: unknown): Promise<Wavetrai
   const said = errorMessage(cause);
   // SQLite says so of a file whose folder is read-only, and of much else.
   const message = /I\/O error/i.test(said) && !(await isWritable(file)) ? 'readonly' : said;
-  const known = REASONS.find(([pattern]) => pattern.test(message));
-  const reason = known === undefined ? message : known[1];
-  return new WavetrainError('bad_usage', `the store ${file} cannot be opened: ${reason}`, { cause });
+  return new WavetrainError('bad_usage', `the store ${file} cannot be opened: ${explainSqlite(message)}`, {
+    cause,
+  });
+}
+
+/** Returns what a message of SQLite means here; the message itself when that is not known. */
+export function explainSqlite(message: string): string {
+  return REASONS.find(([pattern]) => pattern.test(message))?.[1] ?? message;
 }
 
 /** The file is not opened: the locks of this process would go when it is closed. */

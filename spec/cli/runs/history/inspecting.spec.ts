@@ -1,7 +1,5 @@
 import { expect } from 'chai';
 import { EventEmitter, once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { systemContext } from '../../../../lib/cli/context.js';
 import { type Invocation, type InvokeOptions, Recorder } from '../../invoke.js';
 import { Project, twoTasks } from './project.js';
 
@@ -77,9 +75,10 @@ describe('the history of the shell: inspect RUN_ID without a server (D42, D68)',
   });
 
   it('says that a run is at work in another shell', async () => {
-    rmSync(project.folder.at(`.wavetrain/runs/${id}/record.json`));
-    const host = { ...systemContext().host, pid: 1, bootedAt: 0, isAlive: () => true };
-    const { stderr } = await inspect(id, async () => undefined, { host });
+    project.loseEnd(id, 'second');
+    const release = project.takeFile();
+    const { stderr } = await inspect(id, async () => undefined);
+    release();
     expect(stderr).to.contain(
       `run ${id} is running in another shell (what is at work is shown as stopped), `,
     );

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { systemContext } from '../../../../lib/cli/context.js';
+import { loadHistoryDriver } from '../../../../lib/runs/store/shell/shell-file.js';
 import { builtinCatalog, type Catalog } from '../../../../lib/tools/catalog.js';
 import { defineTool } from '../../../../lib/tools/tool.js';
 import { Project, twoTasks } from './project.js';
@@ -38,7 +39,7 @@ describe('the history of the shell: what run keeps (D68)', () => {
   it('keeps a run in the folder of --store, also in CI, and reruns it from there', async () => {
     const flags = ['--store', 'elsewhere'];
     const { stderr } = await project.invoke(['run', 'bad.yaml', ...flags], { env: { CI: '1' } });
-    expect(existsSync(project.folder.at('elsewhere/runs'))).to.equal(true);
+    expect(existsSync(project.folder.at('elsewhere/runs.db'))).to.equal(true);
     expect(project.runs).to.deep.equal([]);
     expect(stderr).to.contain('  hint: wavetrain rerun --store elsewhere\n    goes on from here');
     project.folder.write('bad.yaml', twoTasks('note'));
@@ -66,7 +67,7 @@ describe('the history of the shell: what run keeps (D68)', () => {
         host: { ...systemContext().host, ...host(project.folder.path) },
       });
       expect(project.runs).to.have.length(1);
-      expect(existsSync(project.folder.at('below/.wavetrain/runs'))).to.equal(true);
+      expect(existsSync(project.folder.at('below/.wavetrain/runs.db'))).to.equal(true);
     });
   }
 
@@ -122,18 +123,21 @@ describe('the history of the shell: what run keeps (D68)', () => {
   it('says when the history has a part of a run, and how that part goes on', async () => {
     const breaking = defineTool({
       name: 'note',
-      description: 'puts a folder in the place of what is to be written next',
+      description: 'lets nothing more be written',
       inputs: {},
       openInputs: true,
-      run: () => {
-        const facts = project.folder.at(`.wavetrain/runs/${project.runs[0]}/facts.jsonl`);
-        rmSync(facts, { force: true });
-        mkdirSync(facts);
-        return null;
+      run: (_, { task_id }) => {
+        if (task_id === 'first') return null;
+        const database = loadHistoryDriver()(project.folder.at('.wavetrain/runs.db'));
+        database.exec(
+          "CREATE TRIGGER full BEFORE INSERT ON piece BEGIN SELECT RAISE(ABORT, 'it is full'); END",
+        );
+        database.close();
+        throw new Error('no');
       },
     });
     const openCatalog = async (): Promise<Catalog> => builtinCatalog().with([breaking]);
-    const { status, stderr } = await project.invoke(['run', 'bad.yaml'], { openCatalog });
+    const { status, stderr } = await project.invoke(['run', 'ok.yaml'], { openCatalog });
     expect(status).to.equal(3);
     expect(stderr).to.match(
       /the history lacks the end of this run: cannot write to .*\n {2}hint: wavetrain rerun\n/,
@@ -171,9 +175,10 @@ tasks:
     expect((await project.invoke(['run', 'bad.yaml'])).stderr).to.match(
       new RegExp(`\\n  hint: wavetrain rerun${hint}$`),
     );
-    mkdirSync(project.folder.at('.wavetrain/runs/ffffffff-newer'));
+    const later = Date.now() + 86_400_000;
+    project.change((database) => database.exec(`UPDATE run SET created_at = ${later}`));
     const { stderr } = await project.invoke(['run', 'bad.yaml']);
-    const [, newest] = project.runs;
+    const [newest] = project.runs;
     expect(stderr.endsWith(`\n  hint: wavetrain rerun ${newest}${hint}`)).to.equal(true);
     expect((await project.invoke(['run', 'bad.yaml', '--json'])).stderr).not.to.contain(hint);
     expect((await project.invoke(['run', 'ok.yaml'])).stderr).not.to.contain(hint);

@@ -184,11 +184,10 @@ describe('rerun: a run of the history goes on in this process (D60, D68)', () =>
   it('refuses a run that another shell is at work on', async () => {
     await failOnce();
     const [id = ''] = project.runs;
-    rmSync(project.folder.at(`.wavetrain/runs/${id}/record.json`));
-    project.alive.add(process.pid);
-    const { host } = systemContext();
-    const other = { ...host, pid: 1, bootedAt: 0, isAlive: () => true };
-    const { status, stderr } = await project.invoke(['rerun'], { host: other });
+    project.loseEnd(id, 'second');
+    const release = project.takeFile();
+    const { status, stderr } = await project.invoke(['rerun']);
+    release();
     expect(status).to.equal(2);
     expect(stderr).to.contain(`run ${id} is still at work in process ${process.pid}`);
   });

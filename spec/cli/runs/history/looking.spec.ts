@@ -1,13 +1,10 @@
 import { expect } from 'chai';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { systemContext } from '../../../../lib/cli/context.js';
 import type { Invocation } from '../../invoke.js';
 import { explainFirst } from '../../../../lib/cli/runs/kept-run.js';
 import { type ErrorCode, errorMessage, WavetrainError } from '../../../../lib/common/errors.js';
 import { Project, twoTasks } from './project.js';
-
-/** Asks as another process than the one that ran: which is this one. */
-const ELSEWHERE = { ...systemContext().host, pid: 1, bootedAt: 0 };
 
 describe('the history of the shell: the runs commands without a server (D68)', () => {
   let project: Project;
@@ -20,18 +17,6 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     id = project.runs[0] ?? '';
   });
   afterEach(() => project.remove());
-
-  /** As if the process had been killed before the run had settled. */
-  function loseEnd(): void {
-    const folder = project.folder.at(`.wavetrain/runs/${id}`);
-    rmSync(`${folder}/record.json`);
-    const facts = readFileSync(`${folder}/facts.jsonl`, 'utf8').split('\n');
-    const first = facts.slice(
-      0,
-      facts.findIndex((line) => line.includes('"task":"second"')),
-    );
-    project.folder.write(`.wavetrain/runs/${id}/facts.jsonl`, `${first.join('\n')}\n`);
-  }
 
   it('runs list shows them without rebuilding them, the newest first', async () => {
     project.folder.write('ok.yaml', twoTasks('note').replace('id: two', 'id: other'));
@@ -49,13 +34,9 @@ describe('the history of the shell: the runs commands without a server (D68)', (
   });
 
   it('runs list does not read what settled runs were given, which may be large', async () => {
-    project.folder.write(`.wavetrain/runs/${id}/run.json`, 'nobody parses this');
+    project.change((database) => database.exec("UPDATE piece SET text = 'nobody parses this'"));
     expect((await project.invoke(['runs', 'list'])).stdout).to.match(
       new RegExp(`\\n${id} +failed .* 2/2 +two\\n$`),
-    );
-    rmSync(project.folder.at(`.wavetrain/runs/${id}/run.json`));
-    expect((await project.invoke(['runs', 'list'])).stdout, 'a run of which only its end was kept').to.equal(
-      'no runs found\n',
     );
   });
 
@@ -110,8 +91,8 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect(await list('--label', 'team=ops', '--label', 'stage:test')).to.deep.equal([shown]);
     expect(await list('--text', 'STAGE:te')).to.deep.equal([shown]);
     expect(await list('--label', 'team=billing')).to.deep.equal([]);
-    rmSync(project.folder.at(`.wavetrain/runs/${labelled}/record.json`));
-    expect(await list('--label', 'team=ops'), 'at work').to.deep.equal([shown]);
+    project.loseEnd(labelled, 'second');
+    expect(await list('--label', 'team=ops'), 'interrupted').to.deep.equal([shown]);
   });
 
   it('runs show shows a run with its failures, and one of its tasks', async () => {
@@ -164,7 +145,7 @@ describe('the history of the shell: the runs commands without a server (D68)', (
   });
 
   it('a run whose process was killed is shown as interrupted, and nothing of it is called again', async () => {
-    loseEnd();
+    project.loseEnd(id, 'second');
     const listed = await project.invoke(['runs', 'list', '--status', 'interrupted']);
     expect(listed.stdout).to.match(new RegExp(`\\n${id} +interrupted .* \\?/2 +two\n`));
     const { stdout } = await project.invoke(['runs', 'show', id]);
@@ -189,15 +170,16 @@ describe('the history of the shell: the runs commands without a server (D68)', (
   });
 
   it('a run that another shell is at work on is shown as running, and is not deleted', async () => {
-    loseEnd();
-    const host = { ...ELSEWHERE, isAlive: () => true };
+    project.loseEnd(id, 'second');
     const kept = project.kept;
-    expect((await project.invoke(['runs', 'show', id], { host })).stdout).to.match(
+    const release = project.takeFile();
+    expect((await project.invoke(['runs', 'show', id])).stdout).to.match(
       /\nstatus +running in another shell/,
     );
-    expect((await project.invoke(['runs', 'delete', id], { host })).stderr).to.contain('is still at work');
-    const { stderr } = await project.invoke(['runs', 'delete', '--all'], { host });
+    expect((await project.invoke(['runs', 'delete', id])).stderr).to.contain('is still at work');
+    const { stderr } = await project.invoke(['runs', 'delete', '--all']);
     expect(stderr).to.match(/^deleted 0 runs of /);
+    release();
     expect(project.kept).to.equal(kept);
   });
 

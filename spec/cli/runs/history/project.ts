@@ -1,7 +1,9 @@
 import { EventEmitter } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import type Database from 'libsql';
 import { systemContext } from '../../../../lib/cli/context.js';
+import { loadHistoryDriver } from '../../../../lib/runs/store/shell/shell-file.js';
+import { KeptRuns } from '../../../../lib/runs/store/shell/kept-runs.js';
+import { openWriter } from '../../../../lib/runs/store/sqlite/thread/connection.js';
 import { builtinCatalog } from '../../../../lib/tools/catalog.js';
 import { defineTool } from '../../../../lib/tools/tool.js';
 import { ControlledTool } from '../../../support/controlled-tool.js';
@@ -15,8 +17,6 @@ export class Project {
   readonly noted: string[] = [];
   /** The tool `held`. */
   readonly held = new ControlledTool('held');
-  /** Processes that are there, besides this one. */
-  readonly alive = new Set<number>();
   processEvents = new EventEmitter();
 
   /** Runs a command line in the folder. */
@@ -36,24 +36,60 @@ export class Project {
       keepsHistory: true,
       processEvents: this.processEvents,
       openCatalog: async () => builtinCatalog().with([note, this.held.tool]),
-      host: { ...systemContext().host, bootedAt: 0, isAlive: (pid) => this.alive.has(pid) },
       ...options,
     });
   }
 
   /** The ids of the runs that are kept, the oldest first. */
   get runs(): string[] {
-    const names = readdirSync(this.folder.path);
-    return names.includes('.wavetrain') ? readdirSync(this.folder.at('.wavetrain/runs')).toSorted() : [];
+    return this.history.ids().toReversed();
+  }
+
+  get history(): KeptRuns {
+    return KeptRuns.open(this.folder.at('.wavetrain'), systemContext().host, 0);
   }
 
   /** Everything that is kept, as text. */
   get kept(): string {
-    const runs = this.runs.flatMap((id) => {
-      const folder = this.folder.at(join('.wavetrain/runs', id));
-      return readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    return JSON.stringify(this.runs.map((id) => this.#pieces(id)));
+  }
+
+  /** As if the process had been killed before a task of the run had settled. */
+  loseEnd(id: string, task: string): void {
+    const { history } = this;
+    const run = history.read(id);
+    if (run === undefined) throw new Error(`there is no run ${id}`);
+    const { facts } = history.withFacts(run);
+    const { command, submission } = run;
+    const first = facts.findIndex((fact) => 'task' in fact && fact.task === task);
+    const documents = [{ ...submission, command }, facts.slice(0, first)];
+    this.change((database) => {
+      const [{ number } = { number: 0 }] = database
+        .prepare('SELECT number FROM run WHERE id = ?')
+        .all(id) as { number: number }[];
+      database.prepare('DELETE FROM piece WHERE run = ?').run(number);
+      const add = database.prepare('INSERT INTO piece (run, goes_on, text) VALUES (?, 0, ?)');
+      for (const document of documents) add.run(number, JSON.stringify(document));
+      database.prepare('UPDATE run SET state = 0, finished_at = NULL WHERE number = ?').run(number);
     });
-    return runs.join('\n');
+  }
+
+  /** Has the file of the history as another shell that is at work, until the function that is returned is called. */
+  takeFile(): () => void {
+    const file = openWriter(this.folder.at('.wavetrain/runs.db'), loadHistoryDriver());
+    return () => file.close();
+  }
+
+  change(change: (database: Database.Database) => void): void {
+    const file = openWriter(this.folder.at('.wavetrain/runs.db'), loadHistoryDriver());
+    change(file.database);
+    file.close();
+  }
+
+  #pieces(id: string): unknown {
+    const { history } = this;
+    const run = history.read(id);
+    return run && history.withFacts(run);
   }
 
   remove(): void {

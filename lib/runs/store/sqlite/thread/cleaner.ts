@@ -1,5 +1,8 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import type Database from 'libsql';
 import { completeClock } from '../../../../common/clock.js';
+import { isInOwnFolders } from '../../../../execution/invocation/files/own-folder.js';
 import { packNext, PARTS_PER_RUN } from './packing.js';
 import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
 
@@ -54,9 +57,13 @@ export class Cleaner {
 
   /** Goes on with what the last process has left. */
   start(): void {
+    this.#resume();
+    this.wake();
+  }
+
+  #resume(): void {
     const sql = `SELECT id FROM run INDEXED BY run_without_users WHERE removed = ${WITHOUT_USERS}`;
     for (const { id } of selectAll<{ id: string }>(this.#database, sql)) this.#removeFilesOf(id);
-    this.wake();
   }
 
   /** Call after each commit. @param ends of runs that have settled */
@@ -73,6 +80,17 @@ export class Cleaner {
       this.#isAtWork = false;
       this.clean();
     }, CLEANING_DELAY_MS);
+  }
+
+  /**
+   * Deletes removed runs at once, as `start` and `finish` do, and nothing later: somebody else may write the file then. Packs
+   * nothing, which would hold up the end of a shell.
+   */
+  async cleanOnce(): Promise<void> {
+    this.#isAtWork = true;
+    this.#resume();
+    for (let slices = 0; slices < SLICES_AT_CLOSE && this.#deleteSlice(); slices++);
+    await Promise.all(this.#removals);
   }
 
   /** Deletes as much as the end of the process has time for. */
@@ -93,11 +111,16 @@ export class Cleaner {
 
   /** Returns false when nothing is left to do. */
   #cleanSlice(): boolean {
+    const isUnpacked = this.#packSlice();
+    return this.#deleteSlice() || isUnpacked;
+  }
+
+  /** Also gives room back. Returns false when nothing is left to do. */
+  #deleteSlice(): boolean {
     const withoutUsers: string[] = [];
     const hasMore = deleteSlice(this.#database, withoutUsers);
     for (const id of withoutUsers) this.#removeFilesOf(id);
-    const isUnpacked = this.#packSlice();
-    return giveBack(this.#database) || hasMore || isUnpacked;
+    return giveBack(this.#database) || hasMore;
   }
 
   /** Returns false when every settled run is packed. */
@@ -261,4 +284,10 @@ function giveBack(database: Database.Database): boolean {
 export function readPragma(database: Database.Database, name: string): number {
   const row = database.prepare(`PRAGMA ${name}`).all()[0] as object;
   return Number(Object.values(row)[0]);
+}
+
+/** Removes the files of a run, but nothing that somebody else has put in the place of a folder. */
+export async function removeFiles(folder: string, runId: string): Promise<void> {
+  const path = join(folder, runId);
+  if (await isInOwnFolders(folder, path)) await rm(path, { recursive: true, force: true });
 }

@@ -11,14 +11,25 @@ import { inTransaction, prepare, selectOne } from './statements.js';
 
 /** Keeps everything of a batch, or nothing. */
 export function commit(database: Database.Database, batch: Batch): void {
-  inTransaction(database, () => {
-    addRuns(database, batch);
-    addPieces(database, batch);
-    addEnds(database, batch);
-    removeRuns(database, batch);
-    keepKeys(database, batch);
-  });
+  inTransaction(database, () => keep(database, batch, { isOfServer: true }));
 }
+
+interface KeepOptions {
+  /** Statistics and the numbers of runs that definitions keep are for servers: a shell prunes its history by itself. */
+  readonly isOfServer: boolean;
+}
+
+/** Keeps a batch, as a part of a transaction. */
+export function keep(database: Database.Database, batch: Batch, options: KeepOptions): void {
+  addRuns(database, batch);
+  addPieces(database, batch);
+  addEnds(database, batch, options);
+  removeRuns(database, batch);
+  keepKeys(database, batch);
+}
+
+/** Of a run that gets the next number of the file when it is kept. */
+export const NEXT_NUMBER = 0;
 
 function addRuns(database: Database.Database, { added }: Batch): void {
   const add = prepare(
@@ -27,7 +38,7 @@ function addRuns(database: Database.Database, { added }: Batch): void {
   );
   for (const { number, id, createdAt, tenantId, idempotency, rerunOf = null } of added) {
     const key = idempotency === undefined ? null : JSON.stringify(idempotency);
-    add.run(number, id, createdAt, tenantId, key, rerunOf);
+    add.run(number === NEXT_NUMBER ? null : number, id, createdAt, tenantId, key, rerunOf);
   }
 }
 
@@ -39,15 +50,16 @@ function addPieces(database: Database.Database, { pieces }: Batch): void {
   for (const { runId, text, goesOn } of pieces) add.run(goesOn ? 1 : 0, text, runId);
 }
 
-function addEnds(database: Database.Database, { ends }: Batch): void {
-  const added = ends.filter((end) => addEnd(database, end));
+function addEnds(database: Database.Database, { ends }: Batch, options: KeepOptions): void {
+  const added = ends.filter((end) => addEnd(database, end, options));
   countEnds(database, added);
+  if (!options.isOfServer) return;
   const counted = added.map(({ summary, cost }) => toCountedRun(summary, cost));
   if (counted.length > 0) addToHours(database, counted);
 }
 
 /** Fills the row of a run with its end. Returns false for a run that was removed meanwhile, or has ended before. */
-function addEnd(database: Database.Database, end: RunEnd): boolean {
+function addEnd(database: Database.Database, end: RunEnd, { isOfServer }: KeepOptions): boolean {
   const { summary } = end;
   const { run_id: runId, tenant_id: tenantId } = summary;
   const state = STATES.indexOf(summary.status);
@@ -70,7 +82,7 @@ function addEnd(database: Database.Database, end: RunEnd): boolean {
   );
   const label = prepare(database, 'INSERT INTO label (tenant, label, state, number) VALUES (?, ?, ?, ?)');
   for (const text of listLabels(summary.labels)) label.run(tenantId, text, state, number);
-  setQuota(database, end, number);
+  if (isOfServer) setQuota(database, end, number);
   return true;
 }
 

@@ -1,4 +1,5 @@
 import { closeSync, existsSync, openSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import type Database from 'libsql';
 import { errorCode } from '../../../../common/errors.js';
 import { isLocked } from '../open-errors.js';
@@ -14,14 +15,18 @@ const READER_CACHE_KIB = 32 * 1024;
 export interface WritableFile {
   readonly database: Database.Database;
   close(): void;
+  /** Lets other processes have the file. The connection, which must not be used any more, closes with the process. */
+  release(): void;
 }
 
 /**
  * Opens the file to write it, or creates it, and brings it to the version of today. Throws when another process writes it.
  * `FILE.lock` holds the lock, because the connections of the readers need the file: the process must open that name once.
+ *
+ * @param lockTimeoutMs how long to wait for the lock. Default: longer than it takes to look whether anybody has it
  */
-export function openWriter(file: string, open: OpenFile): WritableFile {
-  const lock = lockFile(file, open);
+export function openWriter(file: string, open: OpenFile, lockTimeoutMs?: number): WritableFile {
+  const lock = lockFile(file, open, lockTimeoutMs);
   try {
     createForUser(file);
     const database = openDatabase(open(file));
@@ -31,6 +36,7 @@ export function openWriter(file: string, open: OpenFile): WritableFile {
         database.close();
         lock.close();
       },
+      release: () => lock.close(),
     };
   } catch (error) {
     lock.close();
@@ -42,11 +48,17 @@ export function openWriter(file: string, open: OpenFile): WritableFile {
 const LOCK_TIMEOUT_MS = 250;
 
 /** Keeps other processes away from a file until the returned connection is closed. Throws when one of them writes it. */
-export function lockFile(file: string, open: OpenFile): Database.Database {
+export function lockFile(
+  file: string,
+  open: OpenFile,
+  timeoutMs: number = LOCK_TIMEOUT_MS,
+): Database.Database {
   createForUser(`${file}.lock`);
   const lock = open(`${file}.lock`);
   try {
-    lock.exec(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`);
+    lock.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
+    // Nothing is written to this file: a journal of it would wait for the disk.
+    lock.exec('PRAGMA journal_mode = OFF');
     // Kept until the process ends or the connection is closed.
     lock.exec('PRAGMA locking_mode = EXCLUSIVE');
     lock.exec('BEGIN EXCLUSIVE');
@@ -88,8 +100,9 @@ export function createForUser(file: string): void {
 function openDatabase(database: Database.Database): Database.Database {
   // Before anything of the file is changed.
   assertOurs(database);
-  // Before anything is written, for a file that is new.
-  database.exec('PRAGMA auto_vacuum = INCREMENTAL');
+  // Before anything is written; for a file that is there, it would wait for the disk and change nothing.
+  const [{ page_count: pages }] = database.prepare('PRAGMA page_count').all() as [{ page_count: number }];
+  if (pages === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
   database.exec('PRAGMA journal_mode = WAL');
   database.exec('PRAGMA synchronous = FULL');
   database.exec('PRAGMA journal_size_limit = 67108864');
@@ -109,12 +122,31 @@ interface ReaderOptions {
  * Opens a file to read it, beside the connection that writes it. It never checkpoints: SQLite before 3.51.3 may lose commits
  * when two connections do (https://sqlite.org/wal.html#the_wal_reset_bug). Close it before the one that writes.
  */
-export function openReader(
-  file: string,
-  open: OpenFile,
+export function openReader(file: string, open: OpenFile, options?: ReaderOptions): Database.Database {
+  return prepareReader(open(file), options);
+}
+
+/**
+ * Opens a file that other processes may write, without changing it; undefined when it is gone. In a folder that cannot be
+ * written, it is read as nobody is writing it.
+ */
+export function openReadOnly(file: string, open: OpenFile): Database.Database | undefined {
+  const { href } = pathToFileURL(file);
+  try {
+    const database = prepareReader(open(`${href}?mode=ro`));
+    database.prepare('PRAGMA schema_version').all();
+    return database;
+  } catch (error) {
+    if (!existsSync(file)) return undefined;
+    if (existsSync(`${file}-wal`)) throw error;
+    return prepareReader(open(`${href}?immutable=1`));
+  }
+}
+
+function prepareReader(
+  database: Database.Database,
   { isQueryOnly = true, timeoutMs = 0 }: ReaderOptions = {},
 ): Database.Database {
-  const database = open(file);
   if (isQueryOnly) database.exec('PRAGMA query_only = 1');
   if (timeoutMs > 0) database.exec(`PRAGMA busy_timeout = ${timeoutMs}`);
   database.exec('PRAGMA wal_autocheckpoint = 0');

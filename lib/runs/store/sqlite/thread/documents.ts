@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 import { countParts, PARTS_PER_RUN, readSharedDefinition, unpack } from './packing.js';
-import { selectAll, selectOne } from './statements.js';
+import { inSnapshot, selectAll, selectOne } from './statements.js';
 
 /** About as many bytes of a run are read at once. */
 const CHUNK_BYTES = 512 * 1024;
@@ -29,6 +29,15 @@ const NOTHING: DocumentChunk = { texts: [], next: undefined, definition: undefin
 
 /** Reads a part of what is kept of a run: packed parts first, then pieces. Returns nothing for a run that is not kept. */
 export function readDocuments(
+  database: Database.Database,
+  runId: string,
+  cursor: ChunkCursor | undefined,
+): DocumentChunk {
+  // Pieces that are packed between two statements would be in neither.
+  return inSnapshot(database, () => readChunk(database, runId, cursor));
+}
+
+function readChunk(
   database: Database.Database,
   runId: string,
   cursor: ChunkCursor | undefined,

@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 import { LISTING_LIMITS } from '../../../../common/limits.js';
-import { MIN_ID_LENGTH, type RunQuery, type RunStatusFilter } from '../../../views/run-query.js';
+import type { RunQuery, RunStatusFilter } from '../../../views/run-query.js';
 import { END_STATES, STATES } from './run-columns.js';
 import { selectAll, selectOne } from './statements.js';
 
@@ -265,7 +265,7 @@ function idParts(
 const MIN_TAIL_LENGTH = 4;
 
 function isPartOfId(text: string): boolean {
-  return text.length >= MIN_ID_LENGTH && /^[0-9a-f-]+$/.test(text);
+  return text.length >= LISTING_LIMITS.idPartLength && /^[0-9a-f-]+$/.test(text);
 }
 
 function prefixPart(prefix: string, tenants: readonly string[], join = ''): IndexPart {

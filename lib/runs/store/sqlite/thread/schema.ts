@@ -150,6 +150,11 @@ export function assertOurs(database: Database.Database): void {
   }
 }
 
+/** True for a file of an earlier version. */
+export function isOutdated(database: Database.Database): boolean {
+  return readVersion(database) < MIGRATIONS.length;
+}
+
 /** @throws Error when another program has written the file; any version of this one may have */
 export function assertStore(database: Database.Database): void {
   const version = readVersion(database);
@@ -161,6 +166,7 @@ export function assertStore(database: Database.Database): void {
 
 export function migrate(database: Database.Database): void {
   const version = readVersion(database);
+  if (version === MIGRATIONS.length) return;
   database.exec('BEGIN IMMEDIATE');
   for (const sql of MIGRATIONS.slice(version)) database.exec(sql);
   database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);

@@ -40,3 +40,14 @@ export function inTransaction(database: Database.Database, work: () => void): vo
     throw error;
   }
 }
+
+/** Reads everything as it is at one time, while another connection may write. */
+export function inSnapshot<T>(database: Database.Database, read: () => T): T {
+  if (database.inTransaction) return read();
+  database.exec('BEGIN');
+  try {
+    return read();
+  } finally {
+    database.exec('COMMIT');
+  }
+}

@@ -1,15 +1,12 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
 import { type Clock, completeClock } from '../../../../common/clock.js';
 import type { DefinitionOfTenant, RunQuery } from '../../../views/run-query.js';
 import type { Batch } from '../../commit-queue.js';
 import type { ArchiveLimits, ArchiveRange } from '../../run-archive.js';
-import { isInOwnFolders } from '../../../../execution/invocation/files/own-folder.js';
 import { readHours } from '../../statistics/hour-rows.js';
 import type { StatisticsQuery } from '../../statistics/statistics-query.js';
-import { Cleaner } from './cleaner.js';
+import { Cleaner, removeFiles } from './cleaner.js';
 import { commit } from './commit.js';
 import { openReader, openWriter, type WritableFile } from './connection.js';
 import {
@@ -143,12 +140,6 @@ class Writer implements Connection {
     await this.#cleaner.finish();
     this.#file.close();
   }
-}
-
-/** Removes the files of a run, but nothing that somebody else has put in the place of a folder. */
-async function removeFiles(folder: string, runId: string): Promise<void> {
-  const path = join(folder, runId);
-  if (await isInOwnFolders(folder, path)) await rm(path, { recursive: true, force: true });
 }
 
 function readLast(database: Database.Database): LastStoredRun {
