@@ -75,6 +75,15 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect((await list('--status', 'dead')).stderr).to.contain('--status must be one of queued, running');
   });
 
+  it('runs list finds a text at both ends of ids, from six characters on, as a server does', async () => {
+    const find = async (text: string): Promise<boolean> =>
+      (await project.invoke(['runs', 'list', '--text', text])).stdout.includes(id);
+    expect(await find(id.slice(-6).toUpperCase())).to.equal(true);
+    expect(await find(id.slice(0, 6))).to.equal(true);
+    expect(await find(id.slice(-5)), 'five characters').to.equal(false);
+    expect(await find(id.slice(9, 20)), 'in the middle').to.equal(false);
+  });
+
   it('runs list filters by the labels of definitions and submissions, also of runs that have not settled (D76)', async () => {
     project.folder.write('l.yaml', `${twoTasks('note')}labels: {team: billing, stage: test}\n`);
     const list = async (...argv: string[]): Promise<string[]> => {
