@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
+import { createRequire } from 'node:module';
+import type Zlib from 'node:zlib';
 import type Database from 'libsql';
 import type { StoredSubmission } from '../../run-store.js';
 import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
@@ -16,19 +17,24 @@ const SLICE_BYTES = 1024 * 1024;
 /** The first byte of packed data names how it was packed. */
 const BROTLI = 1;
 
-const OPTIONS = {
-  params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 },
-};
+let loaded: typeof Zlib | undefined;
+
+/** Loads the module when something is packed or unpacked: a run of the shell, which does neither, is not to wait for it. */
+function loadZlib(): typeof Zlib {
+  return (loaded ??= createRequire(import.meta.url)('node:zlib') as typeof Zlib);
+}
 
 export function pack(text: string): Buffer {
-  return Buffer.concat([Buffer.from([BROTLI]), brotliCompressSync(Buffer.from(text), OPTIONS)]);
+  const { brotliCompressSync, constants } = loadZlib();
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 };
+  return Buffer.concat([Buffer.from([BROTLI]), brotliCompressSync(Buffer.from(text), { params })]);
 }
 
 /** @throws Error for data that a newer version has packed */
 export function unpack(packed: ArrayBuffer): string {
   const data = new Uint8Array(packed);
   if (data[0] !== BROTLI) throw new Error(`packed data of kind ${data[0]}: a newer Wavetrain has written it`);
-  return brotliDecompressSync(data.subarray(1)).toString('utf8');
+  return loadZlib().brotliDecompressSync(data.subarray(1)).toString('utf8');
 }
 
 interface PieceToPack {
