@@ -24,7 +24,7 @@ class StaleReadError extends Error {}
 /** The threads that have a file open. */
 interface StoreThreads {
   readonly writer: StoreThread;
-  readonly reader: StoreThread;
+  readonly reader: FairReader;
 }
 
 /** Keeps runs in a SQLite file, which one process has open. Threads of their own wait for the disk. */
@@ -53,7 +53,7 @@ export class SqliteStore implements RunStore {
     this.lastNumber = last.number;
     this.lastCreatedAt = last.createdAt;
     this.#threads = threads;
-    this.#reader = new FairReader(threads.reader);
+    this.#reader = threads.reader;
     this.#queue = new CommitQueue(async (batch) => void (await threads.writer.ask({ kind: 'keep', batch })));
     this.archive = new SqliteArchive(threads.writer, this.#reader, this.#queue);
   }
@@ -70,14 +70,14 @@ export class SqliteStore implements RunStore {
     if (SqliteStore.#open.has(path)) throw await cannotOpen(file, new Error('it is locked'));
     SqliteStore.#open.add(path);
     const writer = new StoreThread(program, { file: path, driver, role: 'writer' });
-    let reader: StoreThread | undefined;
+    let reader: FairReader | undefined;
     try {
       const last = (await writer.opened) as LastStoredRun;
-      reader = new StoreThread(program, { file: path, driver, role: 'reader' });
+      reader = new FairReader(() => new StoreThread(program, { file: path, driver, role: 'reader' }));
       await reader.opened;
       return new SqliteStore(file, { writer, reader }, last);
     } catch (error) {
-      await reader?.end();
+      await reader?.close().catch(() => undefined);
       await writer.end();
       SqliteStore.#open.delete(path);
       throw await cannotOpen(file, error);

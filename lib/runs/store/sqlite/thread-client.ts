@@ -29,6 +29,10 @@ export class StoreThread {
     this.#worker.on('exit', () => this.#fail(new Error('its thread has ended')));
   }
 
+  get hasEnded(): boolean {
+    return this.#fault !== undefined;
+  }
+
   /** Rejects when the thread has ended, as when it cannot do what it is asked. */
   ask(request: StoreRequest): Promise<unknown> {
     if (this.#fault !== undefined) return Promise.reject(this.#fault);
@@ -68,6 +72,8 @@ function explain(message: string): string {
   return 'the disk is full: make room, then start the server again: runs go on from what was kept';
 }
 
+type ReadingThread = Pick<StoreThread, 'ask' | 'close' | 'hasEnded' | 'opened'>;
+
 /** A request that waits for the thread that reads. */
 interface WaitingRead {
   readonly request: ReadRequest;
@@ -75,14 +81,24 @@ interface WaitingRead {
   readonly reject: (error: unknown) => void;
 }
 
-/** Lets tenants take turns at the thread that reads: a search takes a tenth of a second, and delays the searches of its tenant. */
+/**
+ * Lets tenants take turns at the thread that reads: a search takes a tenth of a second, and delays the searches of its tenant.
+ * A thread that has ended, such as for want of memory, is followed by another one: the request at hand fails alone.
+ */
 export class FairReader {
-  readonly #thread: StoreThread;
+  readonly #start: () => ReadingThread;
   readonly #waiting = new FairQueue<WaitingRead>();
+  #thread: ReadingThread;
   #isReading = false;
 
-  constructor(thread: StoreThread) {
-    this.#thread = thread;
+  constructor(start: () => ReadingThread) {
+    this.#start = start;
+    this.#thread = start();
+  }
+
+  /** Resolves when the first thread has the file open. */
+  get opened(): Promise<unknown> {
+    return this.#thread.opened;
   }
 
   /** @param tenantId of the caller; empty for the server itself */
@@ -93,12 +109,23 @@ export class FairReader {
     });
   }
 
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+
   async #readAll(): Promise<void> {
     this.#isReading = true;
     for (let next = this.#waiting.next(); next !== undefined; next = this.#waiting.next()) {
       const { request, resolve, reject } = next;
+      if (this.#thread.hasEnded) this.#restart();
       await this.#thread.ask(request).then(resolve, reject);
     }
     this.#isReading = false;
+  }
+
+  #restart(): void {
+    this.#thread = this.#start();
+    // The request that follows fails as well, and says why.
+    this.#thread.opened.catch(() => undefined);
   }
 }
