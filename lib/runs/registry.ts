@@ -130,7 +130,8 @@ export class RunRegistry {
     const { runId, isReplayed, lastStatus } = await this.#idempotencyKeys.once(tenantId, idempotency, begin);
     const kept = isReplayed ? this.#runs.get(runId) : undefined;
     const isInArchive = isReplayed && lastStatus === undefined && kept === undefined;
-    const archived = isInArchive ? await this.#archived?.archive.head(runId) : undefined;
+    const archived = isInArchive ? await this.#archived?.archive.head(runId, tenantId) : undefined;
+    if (isInArchive && !this.#runs.has(runId)) this.#idempotencyKeys.unload(runId);
     const status = lastStatus ?? kept?.run.status ?? archived?.endStatus ?? INITIAL_STATUS;
     return { run_id: runId, status, isReplayed, isKept: lastStatus === undefined };
   }

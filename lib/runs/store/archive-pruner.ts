@@ -15,6 +15,7 @@ export class ArchivePruner {
   readonly #onPruned: (runs: readonly PrunedRun[]) => void;
   /** Of the last failure, which is reported once. */
   #failure: string | undefined;
+  #delayMs = LOOK_MS;
   #clearTimer: (() => void) | undefined;
   #isClosed = false;
   #pruning: Promise<void> | undefined;
@@ -59,7 +60,9 @@ export class ArchivePruner {
     } catch (error) {
       this.#report(errorMessage(error));
     }
-    if (!this.#isClosed) this.#look(hasMore ? SLICE_MS : LOOK_MS);
+    // What was deleted gives room back bit by bit: look again soon after.
+    this.#delayMs = hasMore ? SLICE_MS : Math.min(LOOK_MS, 2 * this.#delayMs);
+    if (!this.#isClosed) this.#look(this.#delayMs);
   }
 
   #report(failure: string): void {

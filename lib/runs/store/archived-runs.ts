@@ -54,6 +54,7 @@ export class ArchivedRuns {
       cache,
       clock,
       runs: index,
+      keys,
       options,
     } = this.#parts;
     this.#loader = new SettledRunLoader({
@@ -64,7 +65,10 @@ export class ArchivedRuns {
       memory,
       createMissingFiles: () => new MissingRunFiles(executor),
       enter,
-      cache: (entry) => {
+      cache: (entry, { tenantId, idempotency, id }) => {
+        // Whoever deletes the run leaves its key behind.
+        if (idempotency !== undefined && !keys.has(tenantId, idempotency.key))
+          keys.restore(tenantId, idempotency, id);
         index.addToCache(entry);
         cache.add(entry);
       },

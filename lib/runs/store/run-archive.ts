@@ -81,7 +81,7 @@ export interface RunArchive {
   /** Keeps the end of a run, in one commit with its last fact. Call once, right after that fact was appended. */
   end(end: RunEnd): void;
   /** The run, settled or not; undefined when it is not kept. */
-  head(runId: string): Promise<StoredRunHead | undefined>;
+  head(runId: string, tenantId?: string): Promise<StoredRunHead | undefined>;
   /** At least one run, unless none matches or the search takes too long. */
   page(query: RunQuery, range: ArchiveRange, tenantId: string): Promise<ArchivePage>;
   /** The number of all runs that the query selects, whatever their status and page. */

@@ -26,7 +26,7 @@ interface LoaderParts {
   /** Takes over the run, which cannot be found until it is rebuilt. */
   readonly enter: (run: RestoredRun) => RunEntry;
   /** Lets the rebuilt run be found, until others need its memory. */
-  readonly cache: (entry: RunEntry) => void;
+  readonly cache: (entry: RunEntry, head: StoredRunHead) => void;
   readonly drop: (entry: RunEntry) => void;
 }
 
@@ -47,7 +47,7 @@ export class SettledRunLoader {
    * @param tenants null for all
    */
   async load(runId: string, tenants: readonly string[] | null): Promise<void> {
-    const head = await this.#parts.archive.head(runId);
+    const head = await this.#parts.archive.head(runId, tenants?.[0]);
     if (head?.hasSettled !== true || tenants?.includes(head.tenantId) === false) return;
     // All who ask meanwhile wait for one load.
     let load = this.#loads.get(runId);
@@ -75,7 +75,7 @@ export class SettledRunLoader {
       await this.#rebuild(entry, head.id);
       // All who wait for the run retain it in this turn: one that is larger than the cache must not go before.
       inNextTurn(entry.retain());
-      cache(entry);
+      cache(entry, head);
     } catch (error) {
       drop(entry);
       throw error;

@@ -32,8 +32,8 @@ export class SqliteArchive implements RunArchive {
     this.#queue.end(end);
   }
 
-  async head(runId: string): Promise<StoredRunHead | undefined> {
-    return (await this.#reader.read({ kind: 'head', runId }, '')) as StoredRunHead | undefined;
+  async head(runId: string, tenantId = ''): Promise<StoredRunHead | undefined> {
+    return (await this.#reader.read({ kind: 'head', runId }, tenantId)) as StoredRunHead | undefined;
   }
 
   async page(query: RunQuery, range: ArchiveRange, tenantId: string): Promise<ArchivePage> {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { errorMessage } from '../../../common/errors.js';
+import { errorMessage, WavetrainError } from '../../../common/errors.js';
 import { FairQueue } from '../../../common/scheduling/fair-queue.js';
 import type { ReadRequest, StoreAnswer, StoreRequest, ThreadOptions } from './thread/store-thread.js';
 
@@ -72,6 +72,14 @@ function explain(message: string): string {
   return 'the disk is full: make room, then start the server again: runs go on from what was kept';
 }
 
+/** So many reads of one tenant wait: their clients may have gone. */
+const MAX_WAITING = 1000;
+
+function tooManyReads(): WavetrainError {
+  const message = 'too many requests of this tenant wait for the store: try again later';
+  return new WavetrainError('queue_full', message, { fault: 'service' });
+}
+
 type ReadingThread = Pick<StoreThread, 'ask' | 'close' | 'hasEnded' | 'opened'>;
 
 /** A request that waits for the thread that reads. */
@@ -103,6 +111,7 @@ export class FairReader {
 
   /** @param tenantId of the caller; empty for the server itself */
   read(request: ReadRequest, tenantId: string): Promise<unknown> {
+    if (this.#waiting.sizeOf(tenantId) >= MAX_WAITING) return Promise.reject(tooManyReads());
     return new Promise((resolve, reject) => {
       this.#waiting.add(tenantId, { request, resolve, reject });
       if (!this.#isReading) void this.#readAll();
@@ -118,9 +127,13 @@ export class FairReader {
     for (let next = this.#waiting.next(); next !== undefined; next = this.#waiting.next()) {
       const { request, resolve, reject } = next;
       if (this.#thread.hasEnded) this.#restart();
-      await this.#thread.ask(request).then(resolve, reject);
+      await this.#ask(request).then(resolve, reject);
     }
     this.#isReading = false;
+  }
+
+  async #ask(request: ReadRequest): Promise<unknown> {
+    return this.#thread.ask(request);
   }
 
   #restart(): void {

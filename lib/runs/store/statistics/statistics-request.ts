@@ -86,8 +86,13 @@ function toPage({ by, fromHour, toHour }: StatisticsQuery, { rows, next }: Stati
 }
 
 function encodePlace({ tenantId, pipelineId, hour }: StatisticsPlace): string {
-  return Buffer.from(JSON.stringify([tenantId, pipelineId, hour])).toString('base64url');
+  // JSON has no infinity: nothing is left of the pipeline.
+  const last = Math.min(hour, LAST_HOUR);
+  return Buffer.from(JSON.stringify([tenantId, pipelineId, last])).toString('base64url');
 }
+
+/** An hour after all others, in nine digits. */
+const LAST_HOUR = 999_999_999;
 
 /** The ids of tenants and pipelines have neither quotes nor backslashes. */
 const CURSOR = /^\["([^"\\]*)","([^"\\]*)",(-?\d{1,9})\]$/;

@@ -106,10 +106,10 @@ export class MemoryArchive implements RunArchive {
     const expired = ends.filter((run) => keepOf(run)?.ageMs === undefined && isOlder(run, ttlMs));
     const excess = ends.length - maxRuns;
     const choices: readonly [PruneReason, readonly ListedRun[]][] = [
-      ['keep', kept.toReversed()],
-      ['keep', tooMany.toReversed()],
       ['age', expired.toReversed()],
       ['number', excess > 0 ? oldestOfLargest(ends, excess) : []],
+      ['keep', kept.toReversed()],
+      ['keep', tooMany.toReversed()],
     ];
     const [reason, chosen] = choices.find(([, runs]) => runs.length > 0) ?? ['number', []];
     const pruned = chosen.map(({ summary: { run_id: id, status } }) => ({

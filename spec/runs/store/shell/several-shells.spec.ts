@@ -121,7 +121,9 @@ describe('several shells in one folder (D68)', () => {
       { run: 4 },
     ]);
     expect(
-      files.rows('SELECT succeeded, bytes = (SELECT sum(length(data)) FROM packed) AS fits FROM usage'),
+      files.rows(
+        'SELECT succeeded, bytes = (SELECT sum(length(data)) FROM packed) + 4 * (SELECT length(data) FROM definition) AS fits FROM usage',
+      ),
     ).to.deep.equal([{ succeeded: 4, fits: 1 }]);
   });
 

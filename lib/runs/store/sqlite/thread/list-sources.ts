@@ -270,9 +270,10 @@ function isPartOfId(text: string): boolean {
 
 function prefixPart(prefix: string, tenants: readonly string[], join = ''): IndexPart {
   return {
-    from: `(SELECT * FROM run WHERE id >= ? AND id < ? AND removed = 0 ORDER BY id DESC LIMIT ${MAX_IDS}) AS run${join}`,
+    from: `(SELECT * FROM run WHERE id >= ? AND id < ? AND removed = 0
+      AND tenant IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ${MAX_IDS}) AS run${join}`,
     ordered: 'run',
-    sql: `run.state > 0 AND ${OF_TENANTS}`,
+    sql: 'run.state > 0',
     // The values of `from` come first. No character of an id comes after "g".
     values: [prefix, `${prefix}g`, JSON.stringify(tenants)],
     covers: [],

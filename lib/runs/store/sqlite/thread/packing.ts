@@ -68,8 +68,13 @@ function packSlice(database: Database.Database, run: number): void {
       last,
     );
     const texts = rows.map(({ goes_on: goesOn, text }) => (goesOn === 1 ? text : `${text}\n`));
-    if (part === 0 && rows[0]?.goes_on === 0) texts[0] = takeDefinition(database, run, rows[0].text);
-    const bytes = addParts(database, run, part, texts);
+    let bytes = 0;
+    if (part === 0 && rows[0]?.goes_on === 0) {
+      const taken = takeDefinition(database, run, rows[0].text);
+      texts[0] = taken.rest;
+      bytes += taken.bytes;
+    }
+    bytes += addParts(database, run, part, texts);
     prepare(database, 'DELETE FROM piece WHERE run = ? AND n <= ?').run(run, last);
     countBytes(database, run, bytes);
   }
@@ -117,8 +122,12 @@ function addParts(database: Database.Database, run: number, from: number, texts:
 /** The parts of a submission that all runs of a definition share. */
 type SharedPart = Pick<StoredSubmission, 'definition' | 'pipelines' | 'submitted_text'>;
 
-/** Keeps the definition of a submission once for all runs that have it. Returns the rest of the submission. */
-function takeDefinition(database: Database.Database, run: number, submission: string): string {
+/** Keeps the definition of a submission once for all runs that have it, and counts it for each. Returns the rest of the submission. */
+function takeDefinition(
+  database: Database.Database,
+  run: number,
+  submission: string,
+): { readonly rest: string; readonly bytes: number } {
   const { definition, pipelines, submitted_text, ...rest } = JSON.parse(submission) as StoredSubmission;
   const shared: SharedPart = {
     definition,
@@ -127,13 +136,20 @@ function takeDefinition(database: Database.Database, run: number, submission: st
   };
   const text = JSON.stringify(shared);
   const hash = createHash('sha256').update(text).digest();
-  const known = selectOne<{ n: number }>(database, 'SELECT n FROM definition WHERE hash = ?', hash);
-  const n =
-    known?.n ??
-    prepare(database, 'INSERT INTO definition (hash, data) VALUES (?, ?)').run(hash, pack(text))
-      .lastInsertRowid;
+  const sql = 'SELECT n, length(data) AS bytes FROM definition WHERE hash = ?';
+  const { n, bytes } =
+    selectOne<{ n: number; bytes: number }>(database, sql, hash) ?? addDefinition(database, hash, pack(text));
   prepare(database, 'UPDATE run SET definition = ? WHERE number = ?').run(n, run);
-  return `${JSON.stringify(rest)}\n`;
+  return { rest: `${JSON.stringify(rest)}\n`, bytes };
+}
+
+function addDefinition(
+  database: Database.Database,
+  hash: Buffer,
+  data: Buffer,
+): { readonly n: number; readonly bytes: number } {
+  const add = prepare(database, 'INSERT INTO definition (hash, data) VALUES (?, ?)');
+  return { n: Number(add.run(hash, data).lastInsertRowid), bytes: data.length };
 }
 
 /** The definition that was kept apart, as JSON; undefined when it is in the submission. */

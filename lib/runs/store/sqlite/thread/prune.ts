@@ -40,8 +40,6 @@ function selectPruned(
   { ttlMs, maxRuns, maxBytes }: ArchiveLimits,
   now: number,
 ): { readonly reason: PruneReason; readonly rows: readonly PrunedRow[] } {
-  const kept = selectKept(database, now);
-  if (kept.length > 0) return { reason: 'keep', rows: kept };
   const expired = selectAll<PrunedRow>(
     database,
     `SELECT ${HEAD_COLUMNS}, bytes FROM run INDEXED BY run_finished
@@ -55,10 +53,18 @@ function selectPruned(
   );
   const runs = usage?.runs ?? 0;
   if (runs > maxRuns) return { reason: 'number', rows: selectOldest(database, RUN_COUNT, runs - maxRuns) };
-  if (measureFile(database) > maxBytes && runs > 0) {
+  // Until the facts of the runs that were taken out are deleted, the file is as large as before.
+  if (runs > 0 && measureFile(database) > maxBytes && !isDeleting(database)) {
     return { reason: 'bytes', rows: selectOldest(database, 'bytes', RUNS_PER_BYTES_SLICE) };
   }
-  return { reason: 'bytes', rows: [] };
+  // Last: whoever may run a pipeline sets how many are kept.
+  return { reason: 'keep', rows: selectKept(database, now) };
+}
+
+function isDeleting(database: Database.Database): boolean {
+  return (
+    selectOne(database, 'SELECT 1 FROM run INDEXED BY run_removed WHERE removed = 1 LIMIT 1') !== undefined
+  );
 }
 
 /** Runs that are older, or more, than their definitions say. */

@@ -6,8 +6,12 @@ import { NO_ENDS, STATES, SUMMARY_COLUMNS, type SummaryRow, toListedRun } from '
 import { planSources, selectsWholeTenants, type ListSource, type SourcePlan } from './list-sources.js';
 import { selectAll, selectOne } from './statements.js';
 
-/** A search looks at so many numbers of runs before it looks at the time. */
-const SLICE_NUMBERS = 50_000;
+/** A search looks at so many numbers of runs at first, and at more while that takes less than `SLICE_MS`. */
+const FIRST_SLICE = 1000;
+const SLICE_MS = 10;
+
+/** Bytes of the long texts of one page: a page ends early rather than being larger. */
+const PAGE_LENGTH = 1024 * 1024;
 
 /** A search ends after this time, in milliseconds: others wait for the thread. */
 const SEARCH_MS = 100;
@@ -25,17 +29,42 @@ export function readPage(
   const bounds = readBounds(database, query, before);
   const plan = planSources(database, query);
   const numbers: number[] = [];
-  const startedAt = clock.monotonicNow();
+  const slices = new SearchSlices(clock);
   for (let high = bounds.high; high > bounds.low; ) {
-    const low = plan.isSearch ? Math.max(bounds.low, high - SLICE_NUMBERS) : bounds.low;
+    const low = plan.isSearch ? Math.max(bounds.low, high - slices.next()) : bounds.low;
     const found = selectNumbers(database, plan.sources, { low, high }, limit - numbers.length);
     numbers.push(...found);
     high = low;
     if (numbers.length >= limit) break;
-    const isLate = clock.monotonicNow() - startedAt > SEARCH_MS;
-    if (isLate && high > bounds.low) return { runs: readRows(database, numbers), searchedTo: high };
+    if (slices.isLate() && high > bounds.low) return { searchedTo: high, ...readRows(database, numbers) };
   }
-  return { runs: readRows(database, numbers) };
+  return readRows(database, numbers);
+}
+
+/** The sizes of the slices of one search, and its time. */
+class SearchSlices {
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  #sliceAt: number;
+  #size = FIRST_SLICE / 2;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedAt = clock.monotonicNow();
+    this.#sliceAt = this.#startedAt;
+  }
+
+  /** The numbers of the next slice: twice as many as of the one before, or half of them when that took long. */
+  next(): number {
+    const now = this.#clock.monotonicNow();
+    this.#size = now - this.#sliceAt < SLICE_MS ? 2 * this.#size : Math.max(FIRST_SLICE / 10, this.#size / 2);
+    this.#sliceAt = now;
+    return Math.floor(this.#size);
+  }
+
+  isLate(): boolean {
+    return this.#clock.monotonicNow() - this.#startedAt > SEARCH_MS;
+  }
 }
 
 /** How far a count has come: more runs are below `next`. */
@@ -58,10 +87,10 @@ export function countRuns(
   const plan = planSources(database, everyStatus);
   const counts = { ...NO_ENDS };
   const bounds = readBounds(database, query, before);
-  const startedAt = clock.monotonicNow();
+  const slices = new SearchSlices(clock);
   let { high } = bounds;
-  while (high > bounds.low && clock.monotonicNow() - startedAt <= SEARCH_MS) {
-    const low = Math.max(bounds.low, high - SLICE_NUMBERS);
+  while (high > bounds.low && !slices.isLate()) {
+    const low = Math.max(bounds.low, high - slices.next());
     for (const { state, runs } of countSources(database, plan, { low, high })) {
       counts[STATES[state] as keyof EndCounts] += runs;
     }
@@ -106,7 +135,7 @@ export function readLastRuns(
 ): readonly (readonly ListedRun[])[] {
   return definitions.map(({ tenantId, id }) => {
     const { sources } = planSources(database, { tenants: [tenantId], pipeline_id: id, limit: most });
-    return readRows(database, selectNumbers(database, sources, { low: 0, high: MAX_NUMBER }, most));
+    return readRows(database, selectNumbers(database, sources, { low: 0, high: MAX_NUMBER }, most)).runs;
   });
 }
 
@@ -168,14 +197,18 @@ function selectNumbers(
   return selectAll<{ number: number }>(database, sql, ...values, limit).map(({ number }) => number);
 }
 
-/** Reads the rows of the numbers, in their order. */
-function readRows(database: Database.Database, numbers: readonly number[]): ListedRun[] {
-  return numbers.flatMap((number) => {
-    const row = selectOne<SummaryRow>(
-      database,
-      `SELECT ${SUMMARY_COLUMNS} FROM run WHERE number = ?`,
-      number,
-    );
-    return row === undefined || row.state === 0 ? [] : [toListedRun(row)];
-  });
+/** Reads the rows of the numbers, in their order, as far as they fit on a page; the first one in any case. */
+function readRows(database: Database.Database, numbers: readonly number[]): ArchivePage {
+  const runs: ListedRun[] = [];
+  let length = 0;
+  for (const number of numbers) {
+    const sql = `SELECT ${SUMMARY_COLUMNS} FROM run WHERE number = ?`;
+    const row = selectOne<SummaryRow>(database, sql, number);
+    if (row === undefined || row.state === 0) continue;
+    length += row.goal.length + (row.error?.length ?? 0) + (row.labels?.length ?? 0);
+    const last = runs.at(-1);
+    if (length > PAGE_LENGTH && last !== undefined) return { runs, searchedTo: last.number };
+    runs.push(toListedRun(row));
+  }
+  return { runs };
 }

@@ -1,7 +1,7 @@
 import type Database from 'libsql';
 import type { RunEnd } from '../../run-archive.js';
 import { END_STATES } from './run-columns.js';
-import { prepare, selectOne } from './statements.js';
+import { inTransaction, prepare, selectOne } from './statements.js';
 
 /**
  * The numbers of settled runs that definitions keep (D74). A quota counts the runs of its pipeline, so that nobody walks
@@ -43,9 +43,20 @@ export function countInQuota(database: Database.Database, tenant: string, number
   ).run(by, tenant, number);
 }
 
-/** Finds a pipeline that has more settled runs than it keeps. */
+/** New quotas that are counted at once: others wait for the thread. */
+const COUNTED_AT_ONCE = 50;
+
+/** Finds a pipeline that has more settled runs than it keeps; undefined also when more are to be counted another time. */
 export function findExceededQuota(database: Database.Database): ExceededQuota | undefined {
-  for (;;) {
+  let found: ExceededQuota | undefined;
+  inTransaction(database, () => {
+    found = countQuotas(database);
+  });
+  return found;
+}
+
+function countQuotas(database: Database.Database): ExceededQuota | undefined {
+  for (let count = 0; count < COUNTED_AT_ONCE; count++) {
     const due = selectOne<{ tenant: string; pipeline: string; most: number; settled: number | null }>(
       database,
       `SELECT tenant, pipeline, most, settled FROM run_quota INDEXED BY run_quota_due
@@ -60,6 +71,7 @@ export function findExceededQuota(database: Database.Database): ExceededQuota | 
       pipeline,
     );
   }
+  return undefined;
 }
 
 /** Counts once for each quota: the index is walked. */
