@@ -319,6 +319,8 @@ describe('The run console on a real server, in a browser without network', funct
   it('says when there is no such run', async () => {
     await page.goto(`${url}/runs/nothing`);
     await expectText(page.locator('h1'), 'There is no such run');
+    // Requests for other views of the run may be answered later.
+    await page.waitForLoadState('networkidle');
     // The browser complains of each request that was answered with 404.
     expect(takeComplaints().every((complaint) => complaint.includes('404'))).to.equal(true);
   });
