@@ -267,6 +267,10 @@ export class LocalExecutor implements Executor {
     run.resume(by);
   }
 
+  hasRun(runId: string): boolean {
+    return this.#runs.has(runId);
+  }
+
   /** Returns the run, with its actor and its journal. @throws WavetrainError `run_not_found` */
   getRun(runId: string): AnyRun {
     const run = this.#runs.get(runId);

@@ -40,9 +40,10 @@ export class MissingRunFiles {
     this.#missing.delete(runId);
   }
 
-  /** Call when all runs are created: the files of each live as long as the reruns that have them. */
+  /** Call when all runs are created: the files of each missing run live as long as the reruns that have them. */
   forget(): void {
-    for (const id of this.#missing) this.#executor.forget(id);
+    // A run that was missing may have been read meanwhile.
+    for (const id of this.#missing) if (!this.#executor.hasRun(id)) this.#executor.forget(id);
   }
 
   #create(id: string, files: readonly PublishedFile[], earlier: string | undefined): void {

@@ -61,15 +61,25 @@ export class SettledRunLoader {
   }
 
   async #load(head: StoredRunHead): Promise<void> {
-    const { store, factory, revive, createMissingFiles, enter, cache, drop } = this.#parts;
-    const missingFiles = createMissingFiles();
+    const missingFiles = this.#parts.createMissingFiles();
+    try {
+      const restored = await this.#restore(head, missingFiles);
+      if (restored !== undefined) await this.#enter(restored, head);
+    } finally {
+      missingFiles.forget();
+    }
+  }
+
+  #restore(head: StoredRunHead, missingFiles: MissingRunFiles): Promise<RestoredRun | undefined> {
+    const { store, factory, revive } = this.#parts;
     const reserve = (bytes: number): (() => void) => this.#reserve(head.tenantId, bytes);
-    const restored = await factory
-      .restore(head, { store, revive, missingFiles, reserve })
-      .catch((error: unknown) => {
-        throw errorCode(error) === 'queue_full' ? memoryFull(head.id) : error;
-      });
-    if (restored === undefined) return;
+    return factory.restore(head, { store, revive, missingFiles, reserve }).catch((error: unknown) => {
+      throw errorCode(error) === 'queue_full' ? memoryFull(head.id) : error;
+    });
+  }
+
+  async #enter(restored: RestoredRun, head: StoredRunHead): Promise<void> {
+    const { enter, cache, drop } = this.#parts;
     const entry = enter(restored);
     try {
       await this.#rebuild(entry, head.id);
@@ -81,7 +91,6 @@ export class SettledRunLoader {
       throw error;
     } finally {
       restored.release();
-      missingFiles.forget();
     }
   }
 

@@ -199,6 +199,23 @@ for (const [place, keep] of Object.entries(KEEPINGS)) {
       }
     });
 
+    it('and the run that they repeat keep their files when both are read at once', async () => {
+      const tasks =
+        '{id: a, tool: work, inputs: {text: A, file: a.txt}}, {id: b, tool: work, await: [a], inputs: {text: B}}';
+      const first = await open();
+      first.broken.add('b');
+      const origin = await first.run(tasks);
+      const rerun = await first.rerun(origin);
+      const second = await open();
+      const ids = [rerun, origin];
+      await Promise.all(ids.map((id) => second.registry.queries.open(id, null)));
+      for (const id of ids) {
+        expect(second.registry.record(id).artifacts.map(({ name }) => name)).to.deep.equal(['a.txt']);
+        expect(second.registry.artifacts(id).find('a.txt')).to.have.nested.property('artifact.name', 'a.txt');
+        await second.rerun(id);
+      }
+    });
+
     it('have the files that they reuse, which go with the last run that has them', async () => {
       const tasks =
         '{id: a, tool: work, inputs: {text: A, file: a.txt}}, {id: b, tool: work, await: [a], inputs: {text: B, file: b.txt}}, {id: c, tool: work, await: [b], inputs: {text: C}}';
