@@ -30,7 +30,7 @@ export async function removePage(
   { queries, runs, archived, forget }: RemovalParts,
 ): Promise<RemovedRuns> {
   const { createdBeforeMs = finishedBeforeMs } = query;
-  // What was submitted later has not settled earlier.
+  // A run that was submitted later has not settled earlier.
   const bounded = { ...query, createdBeforeMs: Math.min(createdBeforeMs, finishedBeforeMs) };
   const page = await queries.listInTurns(bounded, tenantId);
   let deleted = 0;

@@ -146,14 +146,6 @@ export class Retention<R extends SettledRun> {
     }
   }
 
-  /** Marks a run as the last one to evict. */
-  touch(entry: R): void {
-    const run = this.#runs.get(entry.run.id);
-    if (run === undefined) return;
-    this.delete(entry);
-    this.#add(entry, run.settledAt);
-  }
-
   /** Evicts one run for a tenant that needs memory. Another tenant keeps the memory that it is guaranteed. */
   #reclaim(tenantId: string): boolean {
     const run = this.#findReclaimable(

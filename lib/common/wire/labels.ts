@@ -1,4 +1,4 @@
-/** What people call a run, to find it among others (D76): texts by name. No name has a colon. */
+/** Texts by name, which people give to a run to find it among others (D76). No name has a colon. */
 export type Labels = Readonly<Record<string, string>>;
 
 /** Returns labels as filters and searches have them, as in `team:billing`. */

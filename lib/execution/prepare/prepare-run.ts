@@ -30,9 +30,9 @@ export interface PreparedRun extends RunDefinition {
   readonly submittedText: string | undefined;
   /** Undefined for a run that never pauses. */
   readonly breakpoints: RunBreakpoints | undefined;
-  /** Those of the definition and of the submission together. */
+  /** Labels of the definition and of the submission together. */
   readonly labels: Labels;
-  /** Those of the submission, for a rerun. */
+  /** Labels of the submission, for a rerun. */
   readonly submittedLabels: Labels | undefined;
   /** The options as they were submitted, for a rerun. */
   readonly submittedOptions: ExecutionOptions;

@@ -60,7 +60,7 @@ export class ArchivePruner {
     } catch (error) {
       this.#report(errorMessage(error));
     }
-    // What was deleted gives room back bit by bit: look again soon after.
+    // Deleted runs give their room back bit by bit: look again soon after.
     this.#delayMs = hasMore ? SLICE_MS : Math.min(LOOK_MS, 2 * this.#delayMs);
     if (!this.#isClosed) this.#look(this.#delayMs);
   }

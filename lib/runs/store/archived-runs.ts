@@ -9,7 +9,7 @@ import type { RestoredRun, ReviveDefinition, RunFactory } from '../run-factory.j
 import type { RunEntry } from '../run-entry.js';
 import type { RunIndex } from '../views/run-index.js';
 import { ArchivePruner } from './archive-pruner.js';
-import type { PrunedRun, RunArchive } from './run-archive.js';
+import type { PrunedRun, RunArchive, StoredRunHead } from './run-archive.js';
 import type { RunStore } from './run-store.js';
 import { SettledRunLoader } from './settled-run-loader.js';
 
@@ -54,7 +54,6 @@ export class ArchivedRuns {
       cache,
       clock,
       runs: index,
-      keys,
       options,
     } = this.#parts;
     this.#loader = new SettledRunLoader({
@@ -65,10 +64,9 @@ export class ArchivedRuns {
       memory,
       createMissingFiles: () => new MissingRunFiles(executor),
       enter,
-      cache: (entry, { tenantId, idempotency, id }) => {
-        // Whoever deletes the run leaves its key behind.
-        if (idempotency !== undefined && !keys.has(tenantId, idempotency.key))
-          keys.restore(tenantId, idempotency, id);
+      cache: (entry, head) => {
+        // When the run is deleted, its key stays.
+        this.#restoreKey(head);
         index.addToCache(entry);
         cache.add(entry);
       },
@@ -93,9 +91,14 @@ export class ArchivedRuns {
     const { keys, archive } = this.#parts;
     if (keys.has(tenantId, key)) return;
     const head = await archive.findKey(tenantId, key);
-    // Another submission may have taken the key meanwhile.
-    if (head?.idempotency === undefined || keys.has(tenantId, key)) return;
-    keys.restore(tenantId, head.idempotency, head.id);
+    if (head !== undefined) this.#restoreKey(head);
+  }
+
+  /** Gives its key back to a run, unless another submission has taken the key meanwhile. */
+  #restoreKey({ id, tenantId, idempotency }: Pick<StoredRunHead, 'id' | 'tenantId' | 'idempotency'>): void {
+    const { keys } = this.#parts;
+    if (idempotency === undefined || keys.has(tenantId, idempotency.key)) return;
+    keys.restore(tenantId, idempotency, id);
   }
 
   /** Call when a run has settled, and the archive has its end. */
@@ -128,18 +131,15 @@ export class ArchivedRuns {
   }
 
   /** Forgets a run that was deleted from the archive. */
-  #forget({ id, tenantId, status, idempotency }: Omit<PrunedRun, 'reason'>): void {
-    const { runs, keys, cache, executor } = this.#parts;
-    const entry = runs.get(id);
+  #forget(run: Omit<PrunedRun, 'reason'>): void {
+    const { runs, keys, cache } = this.#parts;
+    const entry = runs.get(run.id);
     if (entry !== undefined) {
       cache.delete(entry);
-      runs.dropFromCache(entry);
-      executor.unload(id);
-      entry.drop();
+      this.unload(entry);
     }
-    if (idempotency !== undefined && !keys.has(tenantId, idempotency.key))
-      keys.restore(tenantId, idempotency, id);
-    keys.forgetRun(id, status);
-    runs.changed(tenantId);
+    this.#restoreKey(run);
+    keys.forgetRun(run.id, run.status);
+    runs.changed(run.tenantId);
   }
 }

@@ -92,10 +92,14 @@ function matches(actual: readonly string[], expected: readonly string[]): boolea
 }
 
 function withoutTimes(text: string): string {
-  return text
-    .replaceAll(/\b\d\d:\d\d:\d\d\.\d{3}\b/g, 'HH:MM:SS.mmm')
-    .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'RUN_ID')
-    .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'TIME')
-    .replaceAll(/\bin \d+(?:\.\d+)? m?s\b/g, 'in N ms')
-    .trimEnd();
+  return (
+    text
+      .replaceAll(/\b\d\d:\d\d:\d\d\.\d{3}\b/g, 'HH:MM:SS.mmm')
+      .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'RUN_ID')
+      .replaceAll(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'TIME')
+      .replaceAll(/\bin \d+(?:\.\d+)? m?s\b/g, 'in N ms')
+      // The column is as wide as the ages in it.
+      .replaceAll(/\bAGE +/g, 'AGE  ')
+      .trimEnd()
+  );
 }

@@ -6,10 +6,10 @@ import { describeErrno, isPathInside } from '../../../common/files.js';
 /** The copy of a store in the folder of a backup that is not complete. */
 export const COPY = { file: 'store.db', filesFolder: 'files', schedules: 'schedules.json' } as const;
 
-/** What is beside a store and belongs to it. */
+/** Ends of the names of a store, and of the files and folders beside it that belong to it. */
 const BESIDE_STORE = ['', '-wal', '-shm', '-journal', '.lock', '.lock-journal', '.files', '.schedules.json'];
 
-/** What a server would take for a part of the backup. */
+/** Ends of the names that a server would take for a part of the backup. */
 const BESIDE_BACKUP = ['-wal', '-shm', '-journal', '.files', '.schedules.json'];
 
 /** The place of a backup: a folder beside it has it until it is complete. Opens no file of the store. */

@@ -11,7 +11,7 @@ import { inspectStore } from './store-file.js';
 /** So many problems that SQLite finds are listed. */
 const MOST_PROBLEMS = 20;
 
-/** What a check has found, as `wavetrain store check --json` prints it. */
+/** The findings of a check, as `wavetrain store check --json` prints it. */
 export interface StoreCheck {
   readonly ok: boolean;
   /** In words; empty when the store is sound. */

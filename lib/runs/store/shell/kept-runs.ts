@@ -6,7 +6,8 @@ import type { SavedCommand, StoredFact, StoredRun, StoredSubmission } from '../r
 import { Cleaner, removeFiles } from '../sqlite/thread/cleaner.js';
 import { isLockedBySomebody, type OpenFile, openReadOnly } from '../sqlite/thread/connection.js';
 import { explainSqlite } from '../sqlite/open-errors.js';
-import { type ChunkCursor, readDocuments } from '../sqlite/thread/documents.js';
+import { parseSubmission, type StoredDocument } from '../sqlite/stored-documents.js';
+import { listDocuments } from '../sqlite/thread/documents.js';
 import { SUMMARY_COLUMNS, type SummaryRow, toListedRun } from '../sqlite/thread/run-columns.js';
 import { assertOurs, isOutdated } from '../sqlite/thread/schema.js';
 import { inSnapshot, selectAll } from '../sqlite/thread/statements.js';
@@ -100,9 +101,11 @@ export class KeptRuns {
 
   /** Reads a run with its facts. One that has not settled ends as if it had been stopped. */
   withFacts(run: ShellRun): RunWithFacts {
-    const [, ...documents] = this.#readDocuments(run.id);
-    const facts = documents.flatMap(({ text }) => JSON.parse(text) as StoredFact[]);
-    return { run, facts: endFacts(run, facts) };
+    const facts = this.#read(
+      run.id,
+      ([submission, ...lists]) => submission && lists.flatMap(({ text }) => JSON.parse(text) as StoredFact[]),
+    );
+    return { run, facts: endFacts(run, facts ?? []) };
   }
 
   /** Returns true when a run has not settled, and its shell is there: it has the file. */
@@ -139,50 +142,24 @@ export class KeptRuns {
   }
 
   #readSubmission(id: string): StoredSubmission | undefined {
-    const [first] = this.#readDocuments(id, 1);
-    if (first === undefined) return undefined;
-    const { text, definition } = first;
-    return Object.assign(JSON.parse(text), definition && JSON.parse(definition)) as StoredSubmission;
+    return this.#read(id, ([submission]) => submission && parseSubmission(submission));
   }
 
-  /** The first documents of a run: its submission, then its facts. It may have moved to another file. */
-  #readDocuments(id: string, most = Number.POSITIVE_INFINITY): readonly KeptDocument[] {
-    let documents: readonly KeptDocument[] = [];
+  /**
+   * Reads the documents of a run, which may have moved to another file.
+   *
+   * @param read returns undefined when there are none
+   */
+  #read<T>(id: string, read: (documents: Iterable<StoredDocument>) => T | undefined): T | undefined {
+    let result: T | undefined;
     for (const file of this.#folder.files()) {
-      if (documents.length > 0) break;
       readFile(file, this.#folder, this.#open, (database) => {
         // A shell may number the runs anew meanwhile, and a command may pack them.
-        documents = inSnapshot(database, () => readFirst(database, id, most));
+        result = inSnapshot(database, () => read(listDocuments(database, id)));
       });
+      if (result !== undefined) return result;
     }
-    return documents;
-  }
-}
-
-interface KeptDocument {
-  readonly text: string;
-  /** The definition of the submission, when it is kept apart. */
-  readonly definition: string | undefined;
-}
-
-function readFirst(database: Database.Database, id: string, most: number): readonly KeptDocument[] {
-  const documents: KeptDocument[] = [];
-  let definition: string | undefined;
-  let rest = '';
-  for (let cursor: ChunkCursor | undefined; ; ) {
-    const chunk = readDocuments(database, id, cursor);
-    definition ??= chunk.definition;
-    for (const piece of chunk.texts) {
-      const [first = '', ...lines] = piece.split('\n');
-      rest += first;
-      for (const line of lines) {
-        documents.push({ text: rest, definition });
-        rest = line;
-        if (documents.length === most) return documents;
-      }
-    }
-    if (chunk.next === undefined) return documents;
-    cursor = chunk.next;
+    return undefined;
   }
 }
 

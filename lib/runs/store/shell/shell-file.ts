@@ -1,8 +1,8 @@
 import type Database from 'libsql';
 import { openWriter, type OpenFile, type WritableFile } from '../sqlite/thread/connection.js';
 import { isLocked, loadDriver } from '../sqlite/open-errors.js';
-import { PARTS_PER_RUN } from '../sqlite/thread/packing.js';
-import { completeRows, removeUnfinished } from '../sqlite/thread/pieces.js';
+import { PARTS_PER_RUN, rangeOfParts } from '../sqlite/thread/packing.js';
+import { completeRows, removeUnfinished } from '../sqlite/thread/run-heads.js';
 import { prepare, selectAll } from '../sqlite/thread/statements.js';
 import type { ShellFolder } from './shell-folder.js';
 
@@ -95,8 +95,7 @@ function renumber(database: Database.Database, from: number, to: number): void {
   prepare(database, 'UPDATE label SET number = ? WHERE number = ?').run(to, from);
   prepare(database, 'UPDATE packed SET n = n + ? WHERE n >= ? AND n < ?').run(
     (to - from) * PARTS_PER_RUN,
-    from * PARTS_PER_RUN,
-    (from + 1) * PARTS_PER_RUN,
+    ...rangeOfParts(from),
   );
   prepare(database, 'UPDATE run SET number = ? WHERE number = ?').run(to, from);
 }

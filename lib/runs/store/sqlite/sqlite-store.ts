@@ -6,17 +6,16 @@ import { CommitQueue } from '../commit-queue.js';
 import type { RunArchive, StoredRunHead } from '../run-archive.js';
 import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from '../run-store.js';
 import { cannotOpen, findDriver } from './open-errors.js';
-import type { ChunkCursor, DocumentChunk } from './thread/documents.js';
 import { SqliteArchive } from './sqlite-archive.js';
+import {
+  type ChunkCursor,
+  DocumentAssembler,
+  type DocumentChunk,
+  parseSubmission,
+  type StoredDocument,
+} from './stored-documents.js';
 import type { LastStoredRun } from './thread/store-thread.js';
 import { FairReader, StoreThread } from './thread-client.js';
-
-interface StoredDocument {
-  /** JSON. */
-  readonly text: string;
-  /** The part of a submission that other runs share, as JSON; undefined when it is in the text. */
-  readonly definition: string | undefined;
-}
 
 /** The run was packed between two reads of it. */
 class StaleReadError extends Error {}
@@ -140,9 +139,7 @@ export class SqliteStore implements RunStore {
   }
 
   async #readFirst(runId: string): Promise<StoredSubmission | undefined> {
-    for await (const { text, definition } of this.#documents(runId)) {
-      return Object.assign(JSON.parse(text), definition && JSON.parse(definition)) as StoredSubmission;
-    }
+    for await (const document of this.#documents(runId)) return parseSubmission(document);
     return undefined;
   }
 
@@ -166,23 +163,15 @@ export class SqliteStore implements RunStore {
     throw error;
   }
 
-  /** The submission first, then lists of facts, as JSON. */
   async *#documents(runId: string): AsyncIterable<StoredDocument> {
-    let rest = '';
-    let definition: string | undefined;
+    const documents = new DocumentAssembler();
     for (let cursor: ChunkCursor | undefined; ; ) {
       const request = { kind: 'chunk', runId, cursor } as const;
       const chunk = (await this.#reader.read(request, runId)) as DocumentChunk;
       if (chunk.isStale) throw new StaleReadError();
-      definition ??= chunk.definition;
-      for (const piece of chunk.texts) {
-        const [first = '', ...lines] = piece.split('\n');
-        rest += first;
-        for (const line of lines) {
-          yield { text: rest, definition };
-          rest = line;
-          if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
-        }
+      for (const document of documents.add(chunk)) {
+        yield document;
+        if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
       }
       if (chunk.next === undefined) return;
       cursor = chunk.next;

@@ -14,7 +14,7 @@ import {
   type StatisticsRows,
 } from './statistics-query.js';
 
-/** What is counted of a run that has settled. */
+/** The facts of a settled run that statistics count. */
 export interface CountedRun {
   readonly tenantId: string;
   readonly pipelineId: string;

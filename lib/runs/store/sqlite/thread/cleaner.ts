@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import { completeClock } from '../../../../common/clock.js';
 import { isInOwnFolders } from '../../../../execution/invocation/files/own-folder.js';
-import { packNext, PARTS_PER_RUN } from './packing.js';
+import { packNext, rangeOfParts } from './packing.js';
 import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
 
 /** So much of removed runs is deleted with one commit, in rows and in bytes: others wait for it. */
@@ -198,7 +198,7 @@ function deletePieces(database: Database.Database, run: number, left: SliceRoom)
 }
 
 function deleteParts(database: Database.Database, run: number, left: SliceRoom): void {
-  const [first, end] = [run * PARTS_PER_RUN, (run + 1) * PARTS_PER_RUN];
+  const [first, end] = rangeOfParts(run);
   const sizes = 'SELECT n, length(data) AS bytes FROM packed WHERE n >= ? AND n < ? ORDER BY n LIMIT ?';
   const last = takeRows(selectAll<SizedRow>(database, sizes, first, end, left.rows), left);
   prepare(database, 'DELETE FROM packed WHERE n >= ? AND n <= ?').run(first, last);

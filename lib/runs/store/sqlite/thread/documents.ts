@@ -1,29 +1,16 @@
 import type Database from 'libsql';
+import {
+  type ChunkCursor,
+  DocumentAssembler,
+  type DocumentChunk,
+  type StoredDocument,
+} from '../stored-documents.js';
 import { countParts, PARTS_PER_RUN, readSharedDefinition, unpack } from './packing.js';
+import { hasPieces, readPieces } from './pieces.js';
 import { inSnapshot, selectAll, selectOne } from './statements.js';
 
 /** About as many bytes of a run are read at once. */
 const CHUNK_BYTES = 512 * 1024;
-
-/** The place in the documents of a run up to which they were read. */
-export interface ChunkCursor {
-  /** Parts that were read, of all that there were at first. */
-  readonly part: number;
-  readonly parts: number;
-  /** The last piece that was read. */
-  readonly n: number;
-}
-
-/** The next texts of a run: documents as JSON, each with a line break at its end. */
-export interface DocumentChunk {
-  readonly texts: readonly string[];
-  /** Undefined at the end. */
-  readonly next: ChunkCursor | undefined;
-  /** The definition of the submission, with the first chunk, when it is kept apart. */
-  readonly definition: string | undefined;
-  /** The run was packed since the first chunk: read all again. */
-  readonly isStale: boolean;
-}
 
 const NOTHING: DocumentChunk = { texts: [], next: undefined, definition: undefined, isStale: false };
 
@@ -57,7 +44,7 @@ function readChunk(
     const isLast = part + 1 === parts && !hasPieces(database, number);
     return { texts, next: isLast ? undefined : { part: part + 1, parts, n }, definition, isStale: false };
   }
-  const { texts, last } = readPieces(database, number, n);
+  const { texts, last } = readPieces(database, number, n, CHUNK_BYTES);
   return {
     texts,
     next: last === undefined ? undefined : { part, parts, n: last },
@@ -66,30 +53,13 @@ function readChunk(
   };
 }
 
-function readPieces(
-  database: Database.Database,
-  run: number,
-  after: number,
-): { readonly texts: readonly string[]; readonly last: number | undefined } {
-  const sizes = selectAll<{ n: number; bytes: number }>(
-    database,
-    'SELECT n, octet_length(text) AS bytes FROM piece WHERE run = ? AND n > ? ORDER BY n LIMIT 1000',
-    run,
-    after,
-  );
-  let sum = 0;
-  const last = sizes.filter(({ bytes }, index) => (sum += bytes) <= CHUNK_BYTES || index === 0).at(-1)?.n;
-  if (last === undefined) return { texts: [], last };
-  const rows = selectAll<{ goes_on: 0 | 1; text: string }>(
-    database,
-    'SELECT goes_on, text FROM piece WHERE run = ? AND n > ? AND n <= ? ORDER BY n',
-    run,
-    after,
-    last,
-  );
-  return { texts: rows.map(({ goes_on: goesOn, text }) => (goesOn === 1 ? text : `${text}\n`)), last };
-}
-
-function hasPieces(database: Database.Database, run: number): boolean {
-  return selectOne(database, 'SELECT 1 FROM piece WHERE run = ? LIMIT 1', run) !== undefined;
+/** Reads what is kept of a run, document by document. Call it in a snapshot. */
+export function* listDocuments(database: Database.Database, runId: string): Iterable<StoredDocument> {
+  const documents = new DocumentAssembler();
+  for (let cursor: ChunkCursor | undefined; ; ) {
+    const chunk = readDocuments(database, runId, cursor);
+    yield* documents.add(chunk);
+    if (chunk.next === undefined) return;
+    cursor = chunk.next;
+  }
 }

@@ -3,7 +3,8 @@ import { createRequire } from 'node:module';
 import type Zlib from 'node:zlib';
 import type Database from 'libsql';
 import type { StoredSubmission } from '../../run-store.js';
-import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
+import { hasPieces, readPieces } from './pieces.js';
+import { inTransaction, prepare, selectOne } from './statements.js';
 
 /** A run has so many parts at most; its parts follow each other in the table, so that they need no index. */
 export const PARTS_PER_RUN = 2 ** 20;
@@ -37,11 +38,6 @@ export function unpack(packed: ArrayBuffer): string {
   return loadZlib().brotliDecompressSync(data.subarray(1)).toString('utf8');
 }
 
-interface PieceToPack {
-  readonly n: number;
-  readonly bytes: number;
-}
-
 /**
  * Packs the pieces of one settled run, or a slice of them: the definition apart, which many runs share, and the rest in parts.
  * Returns false when every settled run is packed.
@@ -57,45 +53,28 @@ export function packNext(database: Database.Database): boolean {
 }
 
 function packSlice(database: Database.Database, run: number): void {
-  const pieces = selectSlice(database, run);
-  const last = pieces.at(-1)?.n;
+  const { texts, last } = readPieces(database, run, 0, SLICE_BYTES);
   if (last !== undefined) {
     const part = countParts(database, run);
-    const rows = selectAll<{ goes_on: 0 | 1; text: string }>(
-      database,
-      'SELECT goes_on, text FROM piece WHERE run = ? AND n <= ? ORDER BY n',
-      run,
-      last,
-    );
-    const texts = rows.map(({ goes_on: goesOn, text }) => (goesOn === 1 ? text : `${text}\n`));
-    let bytes = 0;
-    if (part === 0 && rows[0]?.goes_on === 0) {
-      const taken = takeDefinition(database, run, rows[0].text);
-      texts[0] = taken.rest;
-      bytes += taken.bytes;
-    }
-    bytes += addParts(database, run, part, texts);
+    const [first = '', ...others] = texts;
+    // A definition is kept apart unless the submission is longer than a piece.
+    const isSubmission = part === 0 && first.endsWith('\n');
+    const taken = isSubmission ? takeDefinition(database, run, first) : { rest: first, bytes: 0 };
+    const bytes = taken.bytes + addParts(database, run, part, [taken.rest, ...others]);
     prepare(database, 'DELETE FROM piece WHERE run = ? AND n <= ?').run(run, last);
     countBytes(database, run, bytes);
   }
-  const hasMore = selectOne(database, 'SELECT 1 FROM piece WHERE run = ? LIMIT 1', run) !== undefined;
-  if (!hasMore) prepare(database, 'UPDATE run SET is_packed = 1 WHERE number = ?').run(run);
+  if (!hasPieces(database, run)) prepare(database, 'UPDATE run SET is_packed = 1 WHERE number = ?').run(run);
 }
 
-function selectSlice(database: Database.Database, run: number): readonly PieceToPack[] {
-  const rows = selectAll<PieceToPack>(
-    database,
-    'SELECT n, octet_length(text) AS bytes FROM piece WHERE run = ? ORDER BY n LIMIT 1000',
-    run,
-  );
-  let sum = 0;
-  return rows.filter(({ bytes }, index) => (sum += bytes) <= SLICE_BYTES || index === 0);
+/** The numbers of the parts of a run: the first one that there may be, and the one after the last. */
+export function rangeOfParts(run: number): readonly [first: number, end: number] {
+  return [run * PARTS_PER_RUN, (run + 1) * PARTS_PER_RUN];
 }
 
 export function countParts(database: Database.Database, run: number): number {
-  const [first, end] = [run * PARTS_PER_RUN, (run + 1) * PARTS_PER_RUN];
   const sql = 'SELECT count(*) AS parts FROM packed WHERE n >= ? AND n < ?';
-  return selectOne<{ parts: number }>(database, sql, first, end)?.parts ?? 0;
+  return selectOne<{ parts: number }>(database, sql, ...rangeOfParts(run))?.parts ?? 0;
 }
 
 /** Returns the bytes of the parts. */

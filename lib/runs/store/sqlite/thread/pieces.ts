@@ -1,142 +1,44 @@
 import type Database from 'libsql';
-import type { IdempotencyKey } from '../../../idempotency.js';
-import type { EndStatus, StoredRunHead } from '../../run-archive.js';
-import type { StoredSubmission } from '../../run-store.js';
-import { endsSettled, SETTLED_LENGTH } from '../../run-writer.js';
-import { STATES } from './run-columns.js';
-import { inTransaction, selectAll, selectOne } from './statements.js';
+import { selectAll, selectOne } from './statements.js';
 
-interface PieceRow {
-  /** Grows from piece to piece. */
-  readonly n: number;
-  readonly text: string;
-  /** 1 when the document goes on with the next piece. */
-  readonly goes_on: 0 | 1;
+/** Pieces of documents that follow each other, in the order in which they were written. */
+export interface PieceRange {
+  /** The text of each piece, with a line break at the end of a document. */
+  readonly texts: readonly string[];
+  /** The number of the last piece; undefined when there are none. */
+  readonly last: number | undefined;
 }
-
-export interface RunRow {
-  readonly number: number;
-  readonly id: string;
-  readonly createdAt: number;
-  /** Null in a row of version 1 of the tables. */
-  readonly tenantId: string | null;
-  /** JSON of the key; null when there is none. */
-  readonly idempotency: string | null;
-  readonly state: number;
-}
-
-export const HEAD_COLUMNS = 'number, id, created_at AS createdAt, tenant AS tenantId, idempotency, state';
 
 /**
- * Cuts unfinished documents of runs at work: a process may have ended between the pieces of a document, and nothing that was
- * promised waited for the rest of it.
+ * Reads the pieces of a run after a number: the next one at least, and no more than a thousand.
+ *
+ * @param maxBytes of all but the first
  */
-export function removeUnfinished(database: Database.Database): void {
-  const findLast = database.prepare(
-    'SELECT n FROM piece WHERE run = ? AND goes_on = 0 ORDER BY n DESC LIMIT 1',
-  );
-  const cut = database.prepare('DELETE FROM piece WHERE run = ? AND n > ?');
-  const remove = database.prepare('DELETE FROM run WHERE number = ?');
-  inTransaction(database, () => {
-    const atWork = database.prepare(
-      'SELECT number FROM run INDEXED BY run_at_work WHERE state = 0 AND removed = 0',
-    );
-    for (const { number } of atWork.all() as { readonly number: number }[]) {
-      const last = findLast.all(number)[0] as { readonly n: number } | undefined;
-      cut.run(number, last?.n ?? 0);
-      if (last === undefined) remove.run(number);
-    }
-  });
-}
-
-const HEADS_PER_PAGE = 1000;
-
-/** Lists the runs at work after a number; none when there are no more. */
-export function readHeads(database: Database.Database, after: number): readonly StoredRunHead[] {
-  const selected = selectAll<RunRow>(
-    database,
-    `SELECT ${HEAD_COLUMNS} FROM run INDEXED BY run_at_work
-     WHERE number > ? AND state = 0 AND removed = 0 ORDER BY number LIMIT ${HEADS_PER_PAGE}`,
-    after,
-  );
-  return selected.map((row) => toHead(database, row));
-}
-
-export function readHead(database: Database.Database, runId: string): StoredRunHead | undefined {
-  const row = selectOne<RunRow>(
-    database,
-    `SELECT ${HEAD_COLUMNS} FROM run WHERE id = ? AND removed = 0`,
-    runId,
-  );
-  return row && toHead(database, row);
-}
-
-/** @param database also fills rows that version 1 of the tables has written, from their submissions */
-export function completeRows(database: Database.Database): void {
-  const rows = database
-    .prepare(`SELECT ${HEAD_COLUMNS} FROM run WHERE tenant IS NULL AND removed = 0`)
-    .all() as RunRow[];
-  if (rows.length === 0) return;
-  const update = database.prepare(
-    'UPDATE run SET tenant = ?, idempotency = ?, rerun_of = ? WHERE number = ?',
-  );
-  inTransaction(database, () => {
-    for (const row of rows) {
-      const { tenant_id, idempotency, rerun } = JSON.parse(
-        readSubmission(database, row.id),
-      ) as StoredSubmission;
-      const key = idempotency === undefined ? null : JSON.stringify(idempotency);
-      update.run(tenant_id, key, rerun?.run_id ?? null, row.number);
-    }
-  });
-}
-
-export function toHead(
+export function readPieces(
   database: Database.Database,
-  { number, id, createdAt, tenantId, idempotency, state }: RunRow,
-): StoredRunHead {
-  return {
-    number,
-    id,
-    createdAt,
-    tenantId: tenantId ?? '',
-    hasSettled: state > 0 || readHasSettled(database, number),
-    endStatus: STATES[state] as EndStatus | undefined,
-    idempotency: idempotency === null ? undefined : (JSON.parse(idempotency) as IdempotencyKey),
-  };
-}
-
-/** Returns true when the last fact of a run is that it has settled. */
-function readHasSettled(database: Database.Database, number: number): boolean {
-  const last = selectOne<{ readonly tail: string }>(
-    database,
-    `SELECT substr(text, -${SETTLED_LENGTH}) AS tail FROM piece WHERE run = ? ORDER BY n DESC LIMIT 1`,
-    number,
-  );
-  return last !== undefined && endsSettled(last.tail);
-}
-
-function readSubmission(database: Database.Database, runId: string): string {
-  let submission = '';
-  for (let piece = readPieces(database, runId, 0, 1)[0]; piece !== undefined; ) {
-    submission += piece.text;
-    piece = piece.goes_on === 0 ? undefined : readPieces(database, runId, piece.n, 1)[0];
-  }
-  return submission;
-}
-
-function readPieces(
-  database: Database.Database,
-  runId: string,
+  run: number,
   after: number,
-  limit: number,
-): readonly PieceRow[] {
-  return selectAll(
+  maxBytes: number,
+): PieceRange {
+  const sizes = selectAll<{ n: number; bytes: number }>(
     database,
-    `SELECT n, text, goes_on FROM piece WHERE run = (SELECT number FROM run WHERE id = ? AND removed = 0) AND n > ?
-     ORDER BY n LIMIT ?`,
-    runId,
+    'SELECT n, octet_length(text) AS bytes FROM piece WHERE run = ? AND n > ? ORDER BY n LIMIT 1000',
+    run,
     after,
-    limit,
   );
+  let sum = 0;
+  const last = sizes.filter(({ bytes }, index) => (sum += bytes) <= maxBytes || index === 0).at(-1)?.n;
+  if (last === undefined) return { texts: [], last };
+  const rows = selectAll<{ goes_on: 0 | 1; text: string }>(
+    database,
+    'SELECT goes_on, text FROM piece WHERE run = ? AND n > ? AND n <= ? ORDER BY n',
+    run,
+    after,
+    last,
+  );
+  return { texts: rows.map(({ goes_on: goesOn, text }) => (goesOn === 1 ? text : `${text}\n`)), last };
+}
+
+export function hasPieces(database: Database.Database, run: number): boolean {
+  return selectOne(database, 'SELECT 1 FROM piece WHERE run = ? LIMIT 1', run) !== undefined;
 }

@@ -3,7 +3,7 @@ import type { ArchiveLimits, EndStatus, PrunedRun, PruneReason } from '../../run
 import { pruneHours } from '../../statistics/hour-rows.js';
 import { readPragma } from './cleaner.js';
 import { markRemoved, type RemovableRow } from './commit.js';
-import { HEAD_COLUMNS, type RunRow, toHead } from './pieces.js';
+import { HEAD_COLUMNS, type RunRow, toHead } from './run-heads.js';
 import { END_STATES, STATES } from './run-columns.js';
 import { findExceededQuota } from './run-quotas.js';
 import { inTransaction, selectAll, selectOne } from './statements.js';
@@ -13,6 +13,8 @@ const RUNS_PER_SLICE = 50;
 
 /** Fewer, because the file is measured again after each slice. */
 const RUNS_PER_BYTES_SLICE = 10;
+
+const RUN_COUNT = 'succeeded + failed + cancelled';
 
 type PrunedRow = RunRow & RemovableRow;
 
@@ -47,11 +49,8 @@ function selectPruned(
     now - ttlMs,
   );
   if (expired.length > 0) return { reason: 'age', rows: expired };
-  const usage = selectOne<{ runs: number; bytes: number }>(
-    database,
-    'SELECT total(succeeded + failed + cancelled) AS runs, total(bytes) AS bytes FROM usage',
-  );
-  const runs = usage?.runs ?? 0;
+  const runs =
+    selectOne<{ runs: number }>(database, `SELECT total(${RUN_COUNT}) AS runs FROM usage`)?.runs ?? 0;
   if (runs > maxRuns) return { reason: 'number', rows: selectOldest(database, RUN_COUNT, runs - maxRuns) };
   // Until the facts of the runs that were taken out are deleted, the file is as large as before.
   if (runs > 0 && measureFile(database) > maxBytes && !isDeleting(database)) {
@@ -79,16 +78,9 @@ function selectKept(database: Database.Database, now: number): readonly PrunedRo
   const exceeded = findExceededQuota(database);
   if (exceeded === undefined) return [];
   const { tenant, pipeline, excess } = exceeded;
-  const parts = END_STATES.map(
-    (state) =>
-      `SELECT * FROM (SELECT ${HEAD_COLUMNS}, bytes FROM run INDEXED BY run_by_pipeline
-       WHERE tenant = ?1 AND pipeline = ?2 AND state = ${state} AND state > 0 ORDER BY number LIMIT ?3)`,
-  );
-  const sql = `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY number LIMIT ?3`;
-  return selectAll(database, sql, tenant, pipeline, Math.min(excess, RUNS_PER_SLICE));
+  const ofPipeline = 'INDEXED BY run_by_pipeline WHERE tenant = ? AND pipeline = ?';
+  return selectFirst(database, ofPipeline, [tenant, pipeline], excess);
 }
-
-const RUN_COUNT = 'succeeded + failed + cancelled';
 
 /** The oldest runs of the tenant that has most. */
 function selectOldest(database: Database.Database, most: string, limit: number): readonly PrunedRow[] {
@@ -96,13 +88,30 @@ function selectOldest(database: Database.Database, most: string, limit: number):
     database,
     `SELECT tenant FROM usage WHERE ${RUN_COUNT} > 0 ORDER BY ${most} DESC, ${RUN_COUNT} DESC LIMIT 1`,
   )?.tenant;
-  const parts = [2, 3, 4].map(
+  if (tenant === undefined) return [];
+  return selectFirst(database, 'INDEXED BY run_by_state WHERE tenant = ?', [tenant], limit);
+}
+
+/**
+ * The settled runs with the lowest numbers: an index has them in their order within each state.
+ *
+ * @param source the index, and the values that its first columns have
+ */
+function selectFirst(
+  database: Database.Database,
+  source: string,
+  values: readonly string[],
+  limit: number,
+): readonly PrunedRow[] {
+  const most = Math.min(limit, RUNS_PER_SLICE);
+  const parts = END_STATES.map(
     (state) =>
-      `SELECT * FROM (SELECT ${HEAD_COLUMNS}, bytes FROM run INDEXED BY run_by_state
-       WHERE tenant = ?1 AND state = ${state} AND state > 0 ORDER BY number LIMIT ?2)`,
+      `SELECT * FROM (SELECT ${HEAD_COLUMNS}, bytes FROM run ${source} AND state = ${state} AND state > 0
+       ORDER BY number LIMIT ?)`,
   );
-  const sql = `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY number LIMIT ?2`;
-  return tenant === undefined ? [] : selectAll(database, sql, tenant, Math.min(limit, RUNS_PER_SLICE));
+  const sql = `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY number LIMIT ?`;
+  const valuesOfParts = END_STATES.flatMap(() => [...values, most]);
+  return selectAll(database, sql, ...valuesOfParts, most);
 }
 
 /** Bytes of the file that hold something. */

@@ -6,6 +6,7 @@ import type { Batch } from '../../commit-queue.js';
 import type { ArchiveLimits, ArchiveRange } from '../../run-archive.js';
 import { readHours } from '../../statistics/hour-rows.js';
 import type { StatisticsQuery } from '../../statistics/statistics-query.js';
+import type { ChunkCursor } from '../stored-documents.js';
 import { Cleaner, removeFiles } from './cleaner.js';
 import { commit } from './commit.js';
 import { openReader, openWriter, type WritableFile } from './connection.js';
@@ -17,8 +18,8 @@ import {
   removeUnfinished,
   type RunRow,
   toHead,
-} from './pieces.js';
-import { type ChunkCursor, readDocuments } from './documents.js';
+} from './run-heads.js';
+import { readDocuments } from './documents.js';
 import { prune } from './prune.js';
 import { countRuns, readLastRuns, readPage } from './run-list.js';
 import { selectAll, selectOne } from './statements.js';
