@@ -107,7 +107,7 @@ export class RunsDeleteCommand extends HistoryCommand {
     if (selected !== undefined) return this.#removeSelected(selected);
     const history = await openHistory(this, context);
     if (runId === undefined) {
-      if (history === undefined) throw new UsageError(NO_HISTORY, ONE_BY_ONE);
+      if (history === undefined) throw new UsageError(NO_HISTORY, OF_SERVER);
       context.stderr.write(`deleted ${formatCount(await deleteAll(history), 'run')} of ${history.path}\n`);
       return EXIT.done;
     }
@@ -171,7 +171,7 @@ function readSelection(
 }
 
 const NO_HISTORY = '--all is for the history of a folder, and there is none here';
-const ONE_BY_ONE = 'the runs of a server are deleted one by one';
+const OF_SERVER = 'for runs of a server, write which: --older-than 90d, --pipeline, --status';
 
 /** Returns the number of runs that were deleted: those that are at work stay, and those whose files they may use. */
 async function deleteAll(history: KeptRuns): Promise<number> {

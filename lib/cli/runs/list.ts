@@ -23,14 +23,8 @@ import { readPointInTime } from '../input/times.js';
 import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
-import {
-  displayWidth,
-  padToWidth,
-  toSingleLine,
-  truncateMiddle,
-  truncateToWidth,
-  wrapLine,
-} from '../render/text.js';
+import { toSingleLine, wrapLine } from '../render/text.js';
+import { type Column, formatColumns } from '../render/table.js';
 import { UsageError } from '../input/usage-errors.js';
 import { explainFirst, type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
 import { callServer, listNewestRuns, type RunList } from './server-client.js';
@@ -105,7 +99,7 @@ export class RunsListCommand extends HistoryCommand {
       return EXIT.done;
     }
     const terminal = detectTerminal(context.stdout, context.env);
-    const lines = formatRunTable(runs, terminal, context.clock.now());
+    const lines = formatRuns(runs, terminal, context.clock.now());
     context.stdout.write(`${lines.join('\n')}\n`);
     if (hasMore) {
       const whose = history === undefined ? 'the server' : history.path;
@@ -295,57 +289,31 @@ function readStartedByFlag({ startedBy }: Pick<ListFlags, 'startedBy'>): Started
   );
 }
 
-const HEADINGS = ['RUN ID', 'STATUS', 'AGE', 'TASKS', 'PIPELINE'];
-
 /** Terminals that are narrower get the end of each run id, which the other commands take. */
 const COLUMNS_FOR_IDS = 72;
 const COLUMNS_FOR_SHORT_IDS = 48;
 
-/** Columns that a narrow terminal gives up for the pipeline, the first of them first. */
-const DISPENSABLE = ['TASKS', 'AGE'];
-const MIN_PIPELINE_COLUMNS = 10;
-
-/** One line per run. On a terminal long names of pipelines are shortened, and before that other columns given up. */
-function formatRunTable(runs: readonly ListedRun[], terminal: Terminal, now: number): string[] {
-  const { interactive, columns, style } = terminal;
+function formatRuns(runs: readonly ListedRun[], terminal: Terminal, now: number): string[] {
+  const { style } = terminal;
   if (runs.length === 0) return [style.dim('no runs found')];
-  const rows = [HEADINGS, ...runs.map((run) => formatCells(run, now))];
-  if (interactive && columns < COLUMNS_FOR_IDS) {
-    const length = columns < COLUMNS_FOR_SHORT_IDS ? 8 : 12;
-    for (const row of rows) row[0] = row[0]?.slice(-length) ?? '';
-  }
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => displayWidth(row[column] ?? ''))));
-  const { shown, room } = interactive
-    ? chooseColumns(widths, columns - 1)
-    : { shown: HEADINGS, room: Number.POSITIVE_INFINITY };
-  return rows.map((row, index) => {
-    const before = row.slice(0, -1).flatMap((cell, column) => {
-      return shown.includes(HEADINGS[column] ?? '') ? [padToWidth(cell, widths[column] ?? 0)] : [];
-    });
-    const line = [...before, truncateMiddle(row.at(-1) ?? '', room)].join('  ').trimEnd();
-    const cut = interactive ? truncateToWidth(line, columns - 1) : line;
-    const run = runs[index - 1];
-    if (run === undefined) return style.dim(cut);
+  const idLength = idLengthFor(terminal);
+  const columns: Column<ListedRun>[] = [
+    { heading: 'RUN ID', cell: ({ run_id: id }) => id.slice(-idLength) },
+    { heading: 'STATUS', cell: wordOf },
+    { heading: 'AGE', cell: (run) => formatDuration(now - Date.parse(run.created_at)), dispensable: 1 },
+    { heading: 'TASKS', cell: formatTasks, dispensable: 2 },
+  ];
+  const last: Column<ListedRun> = { heading: 'PIPELINE', cell: formatPipeline };
+  const paint = (line: string, run: ListedRun): string => {
     const word = wordOf(run);
-    return cut.replace(` ${word} `, ` ${formatStatus(run.status, style)(word)} `);
-  });
+    return line.replace(` ${word} `, ` ${formatStatus(run.status, style)(word)} `);
+  };
+  return formatColumns({ rows: runs, columns, last, paint }, terminal);
 }
 
-/** @returns the headings of the columns that are shown, and the room for the last of them */
-function chooseColumns(
-  widths: readonly number[],
-  columns: number,
-): { readonly shown: readonly string[]; readonly room: number } {
-  const needed = Math.min(widths.at(-1) ?? 0, MIN_PIPELINE_COLUMNS);
-  let room = columns;
-  for (const width of widths.slice(0, -1)) room -= width + 2;
-  const dropped: string[] = [];
-  for (const heading of DISPENSABLE) {
-    if (room >= needed) break;
-    dropped.push(heading);
-    room += (widths[HEADINGS.indexOf(heading)] ?? 0) + 2;
-  }
-  return { shown: HEADINGS.filter((heading) => !dropped.includes(heading)), room };
+function idLengthFor({ interactive, columns }: Terminal): number {
+  if (!interactive || columns >= COLUMNS_FOR_IDS) return Number.POSITIVE_INFINITY;
+  return columns < COLUMNS_FOR_SHORT_IDS ? 8 : 12;
 }
 
 function formatStatus(status: ListedStatus, style: Style): Formatter {
@@ -356,15 +324,12 @@ function wordOf({ status, paused }: ListedRun): string {
   return paused ? PAUSED : status;
 }
 
-function formatCells(run: ListedRun, now: number): string[] {
-  const { tasks, tasks_settled } = run.progress;
-  return [
-    run.run_id,
-    wordOf(run),
-    formatDuration(now - Date.parse(run.created_at)),
-    `${tasks_settled ?? '?'}/${tasks}`,
-    `${toSingleLine(run.pipeline_id)}${describeKind(run)}`,
-  ];
+function formatTasks({ progress: { tasks, tasks_settled: settled } }: ListedRun): string {
+  return `${settled ?? '?'}/${tasks}`;
+}
+
+function formatPipeline(run: ListedRun): string {
+  return `${toSingleLine(run.pipeline_id)}${describeKind(run)}`;
 }
 
 /** ` (plan, schedule)`: what a run is that is not a pipeline, and what has started it; of a key also its name. */

@@ -10,14 +10,8 @@ import { readChoice } from '../input/flags.js';
 import { readPointInTime } from '../input/times.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
-import {
-  displayWidth,
-  padToWidth,
-  toSingleLine,
-  truncateMiddle,
-  truncateToWidth,
-  wrapLine,
-} from '../render/text.js';
+import { type Column, formatColumns } from '../render/table.js';
+import { toSingleLine, wrapLine } from '../render/text.js';
 import { callServer } from './server-client.js';
 
 const PERIODS = ['hour', 'day', 'total'] as const;
@@ -97,68 +91,20 @@ async function readAllPages(client: WavetrainClient, query: StatsQuery): Promise
   return { ...first, rows };
 }
 
-interface Column {
-  readonly heading: string;
-  readonly cell: (row: PipelineStatistics) => string;
-  readonly alignsRight?: boolean;
-  /** A narrow terminal gives up the column of the largest number first, for the pipeline. */
-  readonly dispensable?: number;
-}
-
-const MIN_PIPELINE_COLUMNS = 10;
-const GAP = '  ';
-
-/** One line per row. On a terminal long names of pipelines are shortened, and before that other columns given up. */
-function formatStatistics({ rows, by }: AllStatistics, { interactive, columns, style }: Terminal): string[] {
-  if (rows.length === 0) return [style.dim('no runs have finished in this time')];
-  const chosen = chooseColumns(rows, by).map((column) => {
-    const cells = rows.map(column.cell);
-    return { ...column, cells, width: widest([column.heading, ...cells]) };
-  });
-  const names = rows.map(({ pipeline_id: id }) => toSingleLine(id));
-  const needed = Math.min(MIN_PIPELINE_COLUMNS, widest(names));
-  const roomOf = (shown: typeof chosen): number =>
-    shown.reduce((room, { width }) => room - width - GAP.length, columns - 1);
-  let shown = chosen;
-  const order = chosen.filter(({ dispensable = 0 }) => dispensable > 0);
-  order.sort((a, b) => (b.dispensable ?? 0) - (a.dispensable ?? 0));
-  for (const column of order) {
-    if (!interactive || roomOf(shown) >= needed) break;
-    shown = shown.filter((other) => other !== column);
-  }
-  const room = interactive ? roomOf(shown) : Number.POSITIVE_INFINITY;
-  const line = (cells: readonly string[], name: string): string => {
-    const padded = shown.map(({ width, alignsRight = false }, index) =>
-      pad(cells[index] ?? '', width, alignsRight),
-    );
-    const whole = [...padded, truncateMiddle(name, Math.max(room, 1))].join(GAP);
-    return interactive ? truncateToWidth(whole, columns - 1) : whole;
+function formatStatistics({ rows, by }: AllStatistics, terminal: Terminal): string[] {
+  if (rows.length === 0) return [terminal.style.dim('no runs have finished in this time')];
+  const last: Column<PipelineStatistics> = {
+    heading: 'PIPELINE',
+    cell: ({ pipeline_id: id }) => toSingleLine(id),
   };
-  const heading = line(
-    shown.map((column) => column.heading),
-    'PIPELINE',
-  );
-  return [
-    style.dim(heading),
-    ...rows.map((_, index) =>
-      line(
-        shown.map(({ cells }) => cells[index] ?? ''),
-        names[index] ?? '',
-      ),
-    ),
-  ];
+  return formatColumns({ rows, columns: chooseColumns(rows, by), last }, terminal);
 }
 
-function widest(texts: readonly string[]): number {
-  return texts.reduce((width, text) => Math.max(width, displayWidth(text)), 0);
-}
-
-function pad(text: string, width: number, alignsRight: boolean): string {
-  return alignsRight ? ' '.repeat(Math.max(0, width - displayWidth(text))) + text : padToWidth(text, width);
-}
-
-function chooseColumns(rows: readonly PipelineStatistics[], by: StatisticsPeriod): readonly Column[] {
-  const numbers: Column[] = [
+function chooseColumns(
+  rows: readonly PipelineStatistics[],
+  by: StatisticsPeriod,
+): readonly Column<PipelineStatistics>[] {
+  const numbers: Column<PipelineStatistics>[] = [
     { heading: 'SUCCEEDED', cell: ({ succeeded }) => formatNumber(succeeded) },
     { heading: 'FAILED', cell: ({ failed }) => formatNumber(failed) },
     { heading: 'CANCELLED', cell: ({ cancelled }) => formatNumber(cancelled), dispensable: 4 },
@@ -170,10 +116,10 @@ function chooseColumns(rows: readonly PipelineStatistics[], by: StatisticsPeriod
     numbers.push({ heading: 'COST', cell, dispensable: 3 });
   }
   const columns = numbers.map((column) => ({ ...column, alignsRight: true }));
-  const time: Column[] =
+  const time: Column<PipelineStatistics>[] =
     by === 'total' ? [] : [{ heading: by.toUpperCase(), cell: ({ at }) => formatPeriod(at, by) }];
   const hasTenants = new Set(rows.map(({ tenant_id: id }) => id)).size > 1;
-  const tenant: Column[] = hasTenants
+  const tenant: Column<PipelineStatistics>[] = hasTenants
     ? [{ heading: 'TENANT', cell: (row) => toSingleLine(row.tenant_id) }]
     : [];
   return [...time, ...columns, ...tenant];
