@@ -44,7 +44,8 @@ export {
 export type { RunStatus } from '../machines/types.js';
 export type { LiveEvent, TaskEvent, TaskEventKind } from './execution/events/event.js';
 export { DistributedExecutor, type Executor } from './execution/executor.js';
-export { LocalExecutor, type LocalExecutorOptions } from './execution/local-executor.js';
+export type { LocalExecutorOptions } from './execution/executor-options.js';
+export { LocalExecutor } from './execution/local-executor.js';
 export type { PlanOutcome, PlanResult, RunOutcome, RunResult } from './execution/results.js';
 export { type InspectedEvents, type InspectionObserver, inspectRun } from './execution/run/inspect-run.js';
 export type { ExecutionOptions, PlanInputs, RunInputs } from './execution/prepare/run-inputs.js';

@@ -1,78 +1,31 @@
 import type { FileHandle } from 'node:fs/promises';
-import { randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Blackboard } from './session/blackboard.js';
-import { OwnBlackboard } from './session/memory-blackboard.js';
-import { completeClock, type HostClock } from '../common/clock.js';
 import { WavetrainError } from '../common/errors.js';
+import type { JsonObject } from '../common/json/json.js';
 import { LinkedMap } from '../common/memory/linked-map.js';
-import { MAX_NESTED_PIPELINES, MAX_OUTPUT_LENGTH } from '../common/limits.js';
-import type { MemoryPool } from '../common/memory/memory-pool.js';
-import type { RunSteps } from '../common/scheduling/steps.js';
 import { formatMebibytes } from '../common/text.js';
-import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import { withPlaceholders } from '../definition/secrets/sources.js';
-import { modelAccess } from '../models/create-models.js';
-import type { ModelAccess } from '../models/models.js';
-import { fileAccess } from '../tools/files/file-access.js';
-import type { FileAccess } from '../tools/tool.js';
 import type { LiveEvent } from './events/event.js';
 import type { Executor } from './executor.js';
+import { createDependencies, type LocalExecutorOptions } from './executor-options.js';
+import { foldPipelineRun, foldPlanRun } from './fold/fold-run.js';
+import type { EndOfRun, FoldedRun } from './fold/folded-run.js';
+import type { Fact } from './history/fact.js';
 import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './history/run-history.js';
-import { ArtifactStore, type PublishedFile } from './invocation/files/artifact-store.js';
-import { type AttemptObserver, guardObserver } from './invocation/attempt-observer.js';
-import { DiskCache } from './invocation/cache/disk-cache.js';
-import { OutputCache } from './invocation/cache/output-cache.js';
+import type { PublishedFile } from './invocation/files/artifact-store.js';
 import { MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
 import { type PreparedPlan, preparePlan } from './prepare/prepare-plan.js';
 import { createRunId, type PreparedRun, prepareRun, type WithSubmittedKeys } from './prepare/prepare-run.js';
 import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/rerun-source.js';
-import { type ParseText, StepRunner } from './prepare/step-runner.js';
+import type { PlanInputs, RunInputs } from './prepare/run-inputs.js';
+import { StepRunner } from './prepare/step-runner.js';
 import { awaitResult, type PlanResult, type RunResult } from './results.js';
 import { PipelineRun } from './run/pipeline-run.js';
 import type { RunDependencies } from './run-context.js';
-import type { PlanInputs, RunInputs } from './prepare/run-inputs.js';
-
-export interface LocalExecutorOptions {
-  /** Shared by the runs of this executor (Blackboard, rule 3; D57). Default: one in memory; in a registry, one for each run. */
-  readonly blackboard?: Blackboard;
-  /** The files that tools may read. Default: those in the working directory. */
-  readonly files?: FileAccess;
-  /** Sends the requests of tools. Default: to public addresses only (D51). */
-  readonly network?: NetworkAccess;
-  /** Asks language models for tools. Default: no key is configured; `mock` and `ollama` answer (D50). */
-  readonly models?: ModelAccess;
-  /** Parses long definitions of pipelines that tasks run. Default: in this process. */
-  readonly parseText?: ParseText | undefined;
-  readonly clock?: HostClock;
-  /** Returns a number from 0 to 1, for the jitter of retry delays. */
-  readonly random?: () => number;
-  /** Maximum output of one invocation, in bytes. Default 10 MiB. */
-  readonly outputLimitBytes?: number;
-  /** Maximum memory of what a run makes and keeps, mostly its outputs, in bytes. Default 1 GiB. */
-  readonly runOutputLimitBytes?: number;
-  /** The memory that all runs share, instead of a limit for each. */
-  readonly memory?: MemoryPool;
-  /** Maximum number of nested runs of a submitted run at once, at every depth. Default 10,000. */
-  readonly maxNestedPipelines?: number;
-  /** Folder for a folder of this executor's own, for bytes that tools return (D24). Default: the system's temporary one. */
-  readonly artifactFolder?: string;
-  /** Folder for the files that tools name (D63), of all runs: the last one of a name stays. Default: the folder of each run. */
-  readonly outputFolder?: string;
-  /** Keeps the files of a run when it is forgotten, and after `close`. Default: false. */
-  readonly keepArtifacts?: boolean;
-  /** Folder of the files of runs that go on in another process (D68), instead of one in `artifactFolder`. */
-  readonly storedArtifactFolder?: string | undefined;
-  /** Folder that keeps the outputs of tasks with `cache` (D65), for other processes too. Default: they are kept in memory. */
-  readonly cacheFolder?: string;
-  /** Where the secrets of tasks come from (D61). Default: there are none. */
-  readonly secrets?: SecretSource | undefined;
-  /** Observes every attempt of every run, for traces and metrics. */
-  readonly onAttempt?: AttemptObserver;
-}
+import type { Blackboard } from './session/blackboard.js';
+import { OwnBlackboard } from './session/memory-blackboard.js';
+import { assertRecord } from './session/session.js';
 
 /** A run whose facts are kept for another process, and what has happened of it (D68). */
 export interface KeptRun {
@@ -82,8 +35,30 @@ export interface KeptRun {
 
 type AnyPrepared = PreparedRun | PreparedPlan;
 
-/** A run of a pipeline or of a plan. */
+/** A run of a pipeline or of a plan, with its actor. */
 export type AnyRun = PipelineRun | PlanRun;
+
+interface PipelineRequest {
+  readonly kind: 'pipeline';
+  readonly inputs: RunInputs & WithSubmittedKeys;
+  readonly source?: RerunSource | undefined;
+}
+
+interface PlanRequest {
+  readonly kind: 'plan';
+  readonly inputs: PlanInputs & WithSubmittedKeys;
+  readonly source?: PlanRerunSource | undefined;
+}
+
+/** A run that is asked for, and what it can reuse of an earlier one. */
+export type RunRequest = PipelineRequest | PlanRequest;
+
+/** A settled run as a store has kept it. */
+export interface SettledPast {
+  readonly end: EndOfRun;
+  /** In order. */
+  readonly facts: readonly Fact[];
+}
 
 /** Runs pipelines and plans in this process, each run as an XState actor. */
 export class LocalExecutor implements Executor {
@@ -92,6 +67,8 @@ export class LocalExecutor implements Executor {
   /** Does long work beside the runs. */
   readonly stepRunner: StepRunner;
   readonly #runs = new LinkedMap<string, AnyRun>();
+  /** Ids of the settled runs that are here, or are being folded. */
+  readonly #folded = new Set<string>();
   /** Undefined when runs of a registry have a blackboard each. */
   readonly #providedBlackboard: Blackboard | undefined;
   /** Undefined when there are none (D61). */
@@ -103,28 +80,7 @@ export class LocalExecutor implements Executor {
     this.blackboard = options.blackboard ?? new OwnBlackboard();
     this.stepRunner = new StepRunner(options.parseText);
     this.secrets = options.secrets;
-    this.#dependencies = {
-      clock: completeClock(options.clock),
-      random: options.random ?? Math.random,
-      files: options.files ?? fileAccess([process.cwd()]),
-      network: options.network ?? networkAccess(),
-      models: options.models ?? modelAccess({}),
-      stepRunner: this.stepRunner,
-      outputLimitBytes: options.outputLimitBytes ?? MAX_OUTPUT_LENGTH,
-      runOutputLimitBytes: options.runOutputLimitBytes ?? 2 ** 30,
-      memory: options.memory,
-      maxNestedPipelines: options.maxNestedPipelines ?? MAX_NESTED_PIPELINES,
-      artifacts: createArtifactStore(options),
-      cache: this.#createCache(options),
-      onAttempt: options.onAttempt && guardObserver(options.onAttempt),
-    };
-  }
-
-  #createCache({ clock: host, cacheFolder }: LocalExecutorOptions): OutputCache {
-    const clock = completeClock(host);
-    if (cacheFolder === undefined) return new OutputCache(clock);
-    const runSteps: RunSteps = (steps, tenantId) => this.stepRunner.run(steps, tenantId, 'cache');
-    return new OutputCache(clock, new DiskCache(cacheFolder, clock, runSteps));
+    this.#dependencies = createDependencies(options, this.stepRunner);
   }
 
   /** Returns the run's id at once; it begins when its blackboard is read. @param onEvent receives every event, from the first on */
@@ -149,36 +105,92 @@ export class LocalExecutor implements Executor {
    * @throws WavetrainError `invalid_params`, `invalid_inputs`, `invalid_options`, `secret_missing`, `queue_full`
    */
   createRun(
-    inputs: RunInputs & WithSubmittedKeys,
-    rerunSource?: RerunSource,
+    inputs: PipelineRequest['inputs'],
+    source?: RerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
     kept?: KeptRun,
   ): PipelineRun {
-    const id = kept?.past.id ?? createRunId(this.#dependencies.clock.now());
-    const prepared = prepareRun(inputs, rerunSource, blackboard, id, this.#secretsFor(kept));
-    if (!hasSettled(kept)) this.#assertModels(prepared);
-    const budget = this.#admit(prepared, kept);
-    const history = kept && this.#openHistory(kept, prepared, budget);
-    const run = new PipelineRun(prepared, this.#dependencies, budget, undefined, history);
+    const run = this.#createRun(inputs, source, blackboard, kept);
     this.#runs.add(run.id, run);
     return run;
   }
 
   /** Like `createRun`, for a plan. Checks the inputs of all sub-pipelines before any of them begins. */
   createPlanRun(
-    inputs: PlanInputs & WithSubmittedKeys,
-    rerunSource?: PlanRerunSource,
+    inputs: PlanRequest['inputs'],
+    source?: PlanRerunSource,
     blackboard: Blackboard | undefined = this.#providedBlackboard,
     kept?: KeptRun,
   ): PlanRun {
-    const id = kept?.past.id ?? createRunId(this.#dependencies.clock.now());
-    const prepared = preparePlan(inputs, rerunSource, blackboard, id, this.#secretsFor(kept));
-    if (!hasSettled(kept)) for (const subRun of prepared.subRuns.values()) this.#assertModels(subRun);
-    const budget = this.#admit(prepared, kept);
-    const history = kept && this.#openHistory(kept, prepared, budget);
-    const run = new PlanRun(prepared, this.#dependencies, budget, history);
+    const run = this.#createPlanRun(inputs, source, blackboard, kept);
     this.#runs.add(run.id, run);
     return run;
+  }
+
+  /** Creates a settled run with its actor again, which only the caller finds. Throws as `createRun`. */
+  recreate(request: RunRequest, kept: KeptRun): AnyRun {
+    return request.kind === 'plan'
+      ? this.#createPlanRun(request.inputs, request.source, this.#providedBlackboard, kept)
+      : this.#createRun(request.inputs, request.source, this.#providedBlackboard, kept);
+  }
+
+  #createRun(
+    inputs: PipelineRequest['inputs'],
+    source: RerunSource | undefined,
+    blackboard: Blackboard | undefined,
+    kept: KeptRun | undefined,
+  ): PipelineRun {
+    const id = kept?.past.id ?? createRunId(this.#dependencies.clock.now());
+    const prepared = prepareRun(inputs, source, blackboard, id, this.#secretsFor(kept));
+    if (!hasSettled(kept)) this.#assertModels(prepared);
+    const budget = this.#admit(prepared, kept?.past.isRestored);
+    const history = kept && this.#openHistory(kept, prepared, budget);
+    return new PipelineRun(prepared, this.#dependencies, budget, undefined, history);
+  }
+
+  #createPlanRun(
+    inputs: PlanRequest['inputs'],
+    source: PlanRerunSource | undefined,
+    blackboard: Blackboard | undefined,
+    kept: KeptRun | undefined,
+  ): PlanRun {
+    const id = kept?.past.id ?? createRunId(this.#dependencies.clock.now());
+    const prepared = preparePlan(inputs, source, blackboard, id, this.#secretsFor(kept));
+    if (!hasSettled(kept)) for (const subRun of prepared.subRuns.values()) this.#assertModels(subRun);
+    const budget = this.#admit(prepared, kept?.past.isRestored);
+    const history = kept && this.#openHistory(kept, prepared, budget);
+    return new PlanRun(prepared, this.#dependencies, budget, history);
+  }
+
+  /** Prepares a settled run as it was accepted. Its secrets may not be there any more. Throws as `createRun`. */
+  prepareSettled(request: RunRequest, id: string): AnyPrepared {
+    const secrets = withPlaceholders(this.secrets);
+    const blackboard = this.#providedBlackboard;
+    return request.kind === 'plan'
+      ? preparePlan(request.inputs, request.source, blackboard, id, secrets)
+      : prepareRun(request.inputs, request.source, blackboard, id, secrets);
+  }
+
+  /** Shows a settled run from its facts, without actors (D74). Rejects with `queue_full` when there is no memory for it. */
+  async fold(prepared: AnyPrepared, { end, facts }: SettledPast): Promise<FoldedRun> {
+    const { id, tenantId } = prepared;
+    const budget = this.#admit(prepared, true);
+    this.#folded.add(id);
+    try {
+      const context = { ...this.#dependencies, end, facts, budget };
+      const steps =
+        'plan' in prepared
+          ? foldPlanRun(prepared, context, await readShared(prepared))
+          : foldPipelineRun(prepared, context);
+      return await this.stepRunner.run<FoldedRun>(steps, tenantId);
+    } catch (error) {
+      budget.close();
+      this.unload(id);
+      throw error;
+    } finally {
+      budget.isGranted = false;
+      budget.trim();
+    }
   }
 
   /** Lets secrets be missing for a settled run, which calls no tool. The secrets that there are, are masked. */
@@ -208,7 +220,7 @@ export class LocalExecutor implements Executor {
   }
 
   /** Takes the memory of what a run was given, with the files of the run whose outputs it reuses. */
-  #admit(prepared: AnyPrepared, kept: KeptRun | undefined): MemoryBudget {
+  #admit(prepared: AnyPrepared, isRestored = false): MemoryBudget {
     const { runOutputLimitBytes, memory, artifacts } = this.#dependencies;
     const { id, tenantId, rerunSource } = prepared;
     const budget = new MemoryBudget(runOutputLimitBytes, memory, tenantId);
@@ -217,7 +229,7 @@ export class LocalExecutor implements Executor {
     // Before anything is admitted, which may evict the run that has the files.
     if (filesOf !== undefined) artifacts.reuse(filesOf, id, budget);
     if (budget.admit(sizeBytes)) {
-      budget.isGranted = kept?.past.isRestored === true;
+      budget.isGranted = isRestored;
       return budget;
     }
     artifacts.forget(id);
@@ -254,7 +266,7 @@ export class LocalExecutor implements Executor {
     const force = options.force ?? false;
     const isDraining = run.status === 'cancelled' && !run.isSettled;
     if (run.isSettled || (isDraining && !force)) {
-      throw new WavetrainError('run_already_terminal', `run ${runId} ${describeEnd(run)}`);
+      throw alreadyTerminal(run);
     }
     run.cancel(force);
   }
@@ -262,13 +274,12 @@ export class LocalExecutor implements Executor {
   /** Lets a paused run go on, to its next breakpoint or by one wave. @throws WavetrainError `run_not_found` or `run_not_paused` */
   resume(runId: string, by: 'continue' | 'step'): void {
     const run = this.getRun(runId);
-    if (!run.isPaused || run.isResuming)
-      throw new WavetrainError('run_not_paused', `run ${runId} does not wait at a breakpoint`);
+    if (!run.isPaused || run.isResuming) throw notPaused(run);
     run.resume(by);
   }
 
   hasRun(runId: string): boolean {
-    return this.#runs.has(runId);
+    return this.#runs.has(runId) || this.#folded.has(runId);
   }
 
   /** Returns the run, with its actor and its journal. @throws WavetrainError `run_not_found` */
@@ -322,6 +333,7 @@ export class LocalExecutor implements Executor {
   /** Drops a settled run from memory; its files stay. */
   unload(runId: string): void {
     this.#runs.delete(runId);
+    this.#folded.delete(runId);
     this.#dependencies.artifacts.unload(runId);
   }
 
@@ -329,6 +341,7 @@ export class LocalExecutor implements Executor {
   forget(runId: string): void {
     this.#runs.get(runId)?.stop();
     this.#runs.delete(runId);
+    this.#folded.delete(runId);
     this.#dependencies.artifacts.forget(runId);
   }
 }
@@ -337,22 +350,25 @@ function hasSettled(kept: KeptRun | undefined): boolean {
   return kept?.past.facts.settledAt !== undefined;
 }
 
-function createArtifactStore(options: LocalExecutorOptions): ArtifactStore {
-  const { artifactFolder = tmpdir(), storedArtifactFolder: stored, keepArtifacts = false } = options;
-  const name = `wavetrain-${randomUUID()}`;
-  return new ArtifactStore(
-    stored ?? join(artifactFolder, name),
-    keepArtifacts,
-    options.outputFolder,
-    stored === undefined ? undefined : name,
-  );
-}
-
 export function runNotFound(runId: string): WavetrainError {
   return new WavetrainError('run_not_found', `there is no run ${runId}`);
 }
 
-function describeEnd({ status, isSettled }: AnyRun): string {
+/** Reads the blackboard that the caller of a plan has provided; undefined when the plan has one of its own. */
+async function readShared({ ownsBlackboard, blackboard, tenantId }: PreparedPlan): Promise<JsonObject | undefined> {
+  return ownsBlackboard ? undefined : assertRecord(await blackboard.getAll(tenantId));
+}
+
+/** The error of a cancel that comes too late. */
+export function alreadyTerminal(run: AnyRun | FoldedRun): WavetrainError {
+  return new WavetrainError('run_already_terminal', `run ${run.id} ${describeEnd(run)}`);
+}
+
+function describeEnd({ status, isSettled }: AnyRun | FoldedRun): string {
   if (!isSettled) return 'is cancelled and finishes its wave; use force to stop it now';
   return status === 'cancelled' ? 'was cancelled' : `has ${status}`;
+}
+
+export function notPaused({ id }: AnyRun | FoldedRun): WavetrainError {
+  return new WavetrainError('run_not_paused', `run ${id} does not wait at a breakpoint`);
 }

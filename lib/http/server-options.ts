@@ -6,7 +6,7 @@ import type { AttemptObserver } from '../execution/invocation/attempt-observer.j
 import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { ModelAccess } from '../models/models.js';
 import type { RunRegistry } from '../runs/registry.js';
-import type { RestoredRuns } from '../runs/store/restoration.js';
+import type { RestoredRuns } from '../runs/store/restore/restoration.js';
 import type { RunEventListener } from '../runs/run-entry.js';
 import type { ServerBackups } from '../runs/store/maintenance/server-backups.js';
 import type { RunStore } from '../runs/store/run-store.js';

@@ -8,7 +8,7 @@ import { PipelineLibrary } from '../library/library.js';
 import { Scheduler } from '../library/schedules/scheduler.js';
 import { Webhooks } from '../library/webhooks/webhooks.js';
 import { RunRegistry } from '../runs/registry.js';
-import type { RestoredRuns } from '../runs/store/restoration.js';
+import type { RestoredRuns } from '../runs/store/restore/restoration.js';
 import type { RegistryOptions } from '../runs/registry-options.js';
 import type { RunStore } from '../runs/store/run-store.js';
 import { DefinitionChecker } from '../submission/definition-checker.js';

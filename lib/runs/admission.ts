@@ -5,7 +5,7 @@ import { LinkedMap } from '../common/memory/linked-map.js';
 import { type Limit, SharedLimit, shareLimit } from '../common/memory/shared-limit.js';
 import { eventLoopBudget } from '../execution/run/event-loop-budget.js';
 import type { AnyRun } from '../execution/local-executor.js';
-import type { RunEntry } from './run-entry.js';
+import type { LiveRunEntry } from './run-entry.js';
 import type { RunQueueSchema } from '../common/wire/run.js';
 import type { Shape } from '../common/wire/shape.js';
 
@@ -30,17 +30,17 @@ export class Admission {
   /** Queued and running runs together: runs may stay queued until a later event-loop slice although slots are free. */
   readonly #places: SharedLimit;
   readonly #slots: SharedLimit;
-  readonly #queue = new FairQueue<RunEntry>();
+  readonly #queue = new FairQueue<LiveRunEntry>();
   /** Half of the slots, and of what each tenant is guaranteed of them. */
   readonly #pausable: SharedLimit;
   /** The runs with breakpoints that take part of that half: they have a slot, or wait for one. */
-  readonly #pausableRuns = new Set<RunEntry>();
+  readonly #pausableRuns = new Set<LiveRunEntry>();
   /** The runs with breakpoints that wait for part of that half. */
-  readonly #pausableQueue = new FairQueue<RunEntry>();
-  readonly #running = new LinkedMap<string, RunEntry>();
+  readonly #pausableQueue = new FairQueue<LiveRunEntry>();
+  readonly #running = new LinkedMap<string, LiveRunEntry>();
   /** Tenants whose queue of an earlier process is not restored yet: new runs are held back behind that queue (D68). */
   readonly #incomplete = new Set<string>();
-  readonly #heldBack = new FairQueue<RunEntry>();
+  readonly #heldBack = new FairQueue<LiveRunEntry>();
   #closed = false;
   #isStarting = false;
   /** The tenants whose next run starts in a later slice of the event loop. */
@@ -62,7 +62,7 @@ export class Admission {
   }
 
   /** The runs that have a slot. */
-  get running(): Iterable<RunEntry> {
+  get running(): Iterable<LiveRunEntry> {
     return this.#running;
   }
 
@@ -109,7 +109,7 @@ export class Admission {
   }
 
   /** Starts the run, or queues it until a slot is free. @param isRestored an earlier process has accepted it */
-  admit(entry: RunEntry, isRestored = false): void {
+  admit(entry: LiveRunEntry, isRestored = false): void {
     const { tenantId } = entry.run;
     // A run that an earlier process has accepted, under other limits, has a place in any case.
     this.#places.acquire(tenantId);
@@ -118,7 +118,7 @@ export class Admission {
     entry.run.park();
   }
 
-  #admit(entry: RunEntry): void {
+  #admit(entry: LiveRunEntry): void {
     if (entry.run.mayPause && !this.#admitPausable(entry)) {
       this.#pausableQueue.add(entry.run.tenantId, entry);
       return entry.run.park();
@@ -127,7 +127,7 @@ export class Admission {
   }
 
   /** Gives a run with breakpoints part of their half, if there is room. A run that has begun had a slot before. */
-  #admitPausable(entry: RunEntry): boolean {
+  #admitPausable(entry: LiveRunEntry): boolean {
     const { tenantId, hasBegun } = entry.run;
     if (!hasBegun && !this.#pausable.hasRoom(tenantId)) return false;
     this.#pausable.acquire(tenantId);
@@ -135,7 +135,7 @@ export class Admission {
     return true;
   }
 
-  #startOrQueue(entry: RunEntry): void {
+  #startOrQueue(entry: LiveRunEntry): void {
     const { tenantId } = entry.run;
     const isFree = this.#queue.size === 0 && this.#slots.hasRoom(tenantId);
     if (isFree && !this.#isStarting && !eventLoopBudget.exhausted()) return this.#start(entry);
@@ -146,13 +146,13 @@ export class Admission {
   }
 
   /** Starts a run that another process had begun, whether or not a slot is free: until then it cannot be cancelled. */
-  startBegun(entry: RunEntry): void {
+  startBegun(entry: LiveRunEntry): void {
     const { run } = entry;
     if (run.hasBegun && this.#queue.delete(run.tenantId, entry)) this.#start(entry);
   }
 
   /** Frees the slot or the queue position of a settled run, whether it ever started or not. */
-  release(entry: RunEntry): void {
+  release(entry: LiveRunEntry): void {
     const { tenantId } = entry.run;
     this.#places.release(tenantId);
     if (this.#running.delete(entry.run.id)) this.#slots.release(tenantId);
@@ -223,7 +223,7 @@ export class Admission {
     if (next !== undefined) this.#start(next);
   }
 
-  #start(entry: RunEntry): void {
+  #start(entry: LiveRunEntry): void {
     const { run } = entry;
     this.#slots.acquire(run.tenantId);
     this.#running.add(run.id, entry);
@@ -242,6 +242,6 @@ function halve({ total, guaranteed = 0 }: Limit): Limit {
   return { total: Math.ceil(total / 2), guaranteed: Math.ceil(guaranteed / 2) };
 }
 
-function sumSizes(queue: FairQueue<RunEntry>, tenants: readonly string[]): number {
+function sumSizes(queue: FairQueue<LiveRunEntry>, tenants: readonly string[]): number {
   return tenants.reduce((sum, tenantId) => sum + queue.sizeOf(tenantId), 0);
 }

@@ -1,6 +1,6 @@
 import type { RunTrigger, StartedBy } from '../common/wire/started-by.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import type { LocalExecutorOptions } from '../execution/local-executor.js';
+import type { LocalExecutorOptions } from '../execution/executor-options.js';
 import type { AdmissionLimits } from './admission.js';
 import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
 import type { OpenInspection } from './inspection/inspection.js';

@@ -1,6 +1,6 @@
 import { INITIAL_STATUS } from '../../machines/status.js';
 import { type Clock, completeClock } from '../common/clock.js';
-import { type AnyRun, LocalExecutor } from '../execution/local-executor.js';
+import { alreadyTerminal, type AnyRun, LocalExecutor, notPaused } from '../execution/local-executor.js';
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { StepRunner } from '../execution/prepare/step-runner.js';
 import type { PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
@@ -13,15 +13,16 @@ import {
 } from './idempotency.js';
 import { MissingRunFiles } from './rerun/missing-run-files.js';
 import { ArchivedRuns } from './store/archived-runs.js';
-import { Restoration, type RestoredRuns } from './store/restoration.js';
+import { Restoration, type RestoredRuns } from './store/restore/restoration.js';
+import { type ReviveDefinition, StoredRunReader } from './store/restore/stored-run-reader.js';
 import type { RunArchive } from './store/run-archive.js';
-import { type CreatedRun, type RequestedRun, type ReviveDefinition, RunFactory } from './run-factory.js';
+import { type CreatedRun, type RequestedRun, RunFactory } from './run-factory.js';
 import { type RunRecord, toRunRecord } from './record.js';
 import { type RemovedRuns, removePage } from './remove-page.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
 import { Retention, UNLIMITED_RETENTION } from './retention.js';
-import { RunEntry } from './run-entry.js';
+import { LiveRunEntry, type RunEntry } from './run-entry.js';
 import type { RunStore } from './store/run-store.js';
 import { StoreGuard } from './store/store-guard.js';
 import { assertNotLeft, leftToNextProcess, RunIndex } from './views/run-index.js';
@@ -174,7 +175,7 @@ export class RunRegistry {
 
   /** Cancels a run (rule 12, D21). Rejects with `run_not_found`, `run_already_terminal`, `not_ready` or `shutting_down`. */
   async cancel(runId: string, options: { readonly force?: boolean } = {}): Promise<RunRecord> {
-    const entry = this.#runs.find(runId);
+    const entry = this.#runs.findLive(runId, alreadyTerminal);
     const { run } = entry;
     this.#storeGuard.assertWorks();
     this.#admission.startBegun(entry);
@@ -190,9 +191,8 @@ export class RunRegistry {
 
   /** Lets a paused run go on, to its next breakpoint or by one wave. Throws `run_not_found`, `run_not_paused`, `not_ready` or `shutting_down`. */
   resume(runId: string, by: 'continue' | 'step'): RunRecord {
-    const { run } = this.#runs.find(runId);
+    const { run } = this.#runs.findLive(runId, notPaused);
     this.#storeGuard.assertWorks();
-    assertNotLeft(run);
     this.#executor.resume(runId, by);
     return toRunRecord(run);
   }
@@ -311,12 +311,12 @@ export class RunRegistry {
   }
 
   async #restore(revive: ReviveDefinition, onListed?: () => void): Promise<RestoredRuns | undefined> {
-    const { store, memory, onEvent } = this.#options;
+    const { store, memory, onEvent, checkedBy } = this.#options;
     if (store === undefined) return { kept: 0, goingOn: 0, waiting: 0 };
+    const reader = new StoredRunReader({ store, revive, checkedBy, executor: this.#executor });
     const restoration = new Restoration({
       store,
-      revive,
-      factory: this.#factory,
+      reader,
       missingFiles: new MissingRunFiles(this.#executor),
       runs: this.#runs,
       keys: this.#idempotencyKeys,
@@ -331,7 +331,7 @@ export class RunRegistry {
     await restoration.list();
     const archived = (await store.archive?.count({ limit: 1 }, '')) ?? {};
     this.#restoration = restoration;
-    if (!this.#isClosing) this.#archived?.start(revive);
+    if (!this.#isClosing) this.#archived?.start(reader);
     if (!this.#isClosing) onListed?.();
     if (!(await restoration.run())) return undefined;
     const { kept, goingOn, waiting } = restoration;
@@ -342,7 +342,6 @@ export class RunRegistry {
     return new ArchivedRuns({
       store,
       archive,
-      factory: this.#factory,
       executor: this.#executor,
       runs: this.#runs,
       keys: this.#idempotencyKeys,
@@ -350,20 +349,19 @@ export class RunRegistry {
       memory: this.#options.memory,
       clock,
       options: this.#options,
-      enter: (run) => this.#enter(run, true),
     });
   }
 
-  #enter({ run, number }: CreatedRun, isArchived = false): RunEntry {
-    const entry = new RunEntry(run, number, this.#options.eventBuffer ?? 0);
-    if (!isArchived) this.#runs.add(entry);
+  #enter({ run, number }: CreatedRun): LiveRunEntry {
+    const entry = new LiveRunEntry(run, number, this.#options.eventBuffer ?? 0);
+    this.#runs.add(entry);
     void run.settled.then(() => this.#onSettled(entry));
     entry.limitPauses(this.#clock, this.#options.pauseTimeoutMs);
     return entry;
   }
 
   /** Runs once for every run, however it ended. */
-  #onSettled(entry: RunEntry): void {
+  #onSettled(entry: LiveRunEntry): void {
     const { run } = entry;
     const isKept = this.#runs.has(run.id);
     const archived = run.isLeft ? undefined : this.#archived;

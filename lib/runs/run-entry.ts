@@ -1,6 +1,7 @@
 import type { RunStatus } from '../../machines/types.js';
 import type { Clock } from '../common/clock.js';
 import type { LiveEvent } from '../execution/events/event.js';
+import type { FoldedRun } from '../execution/fold/folded-run.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { SubPipelineStatuses } from '../execution/results.js';
 import { EventLog } from './event-log.js';
@@ -18,27 +19,108 @@ export interface RunIdentity {
 /** Receives every event of every run. */
 export type RunEventListener = (event: LiveEvent, run: RunIdentity) => void;
 
+/** A run that can be found: one with its actor, or a settled one that was folded from its facts (D74). */
+export type KnownRun = AnyRun | FoldedRun;
+
 /** A run as the registry keeps it: the run itself and its event log. */
-export class RunEntry {
-  readonly run: AnyRun;
+export class RunEntry<R extends KnownRun = KnownRun> {
+  readonly run: R;
   readonly log: EventLog;
-  /** Counts submissions; orders the list of runs. */
-  readonly sequence: number;
-  #inspection: RunInspection | undefined;
   #rebuilt: RebuiltInspection | undefined;
   /** Number of responses that are being sent from the memory of the run. */
   #readers = 0;
   #isDropped = false;
+
+  constructor(run: R, pastEvents: readonly LiveEvent[], eventBuffer: number) {
+    this.run = run;
+    this.log = new EventLog(eventBuffer, run.budget, eventBuffer === 0 ? [] : pastEvents);
+  }
+
+  /** The inspection of a run that somebody watches, or has watched; undefined when there is none. */
+  protected findRecorded(_clock: Clock): RunInspection | undefined {
+    return undefined;
+  }
+
+  /**
+   * Opens the inspection: what was recorded, or else what can be made of the events of the run. The run is kept until it is
+   * closed. Rejects with `memory_full`.
+   */
+  async openInspection(clock: Clock, memory: MemoryPool | undefined): Promise<OpenInspection> {
+    const release = this.retain();
+    try {
+      const recorded = this.#rebuilt === undefined ? this.findRecorded(clock) : undefined;
+      const inspection = recorded ?? (this.#rebuilt ??= new RebuiltInspection(this, clock, memory));
+      const view = await inspection.open();
+      const close = (): void => {
+        view.close();
+        release();
+      };
+      return { log: view.log, origin: view.origin, close };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  get isBeingRead(): boolean {
+    return this.#readers > 0;
+  }
+
+  /** Keeps the memory counted until the returned function is called, even when the run is dropped before. */
+  retain(): () => void {
+    let isReading = true;
+    this.#readers++;
+    return () => {
+      if (!isReading) return;
+      isReading = false;
+      this.#readers--;
+      this.#freeMemory();
+    };
+  }
+
+  /** Call when nobody can find the run any more: its memory no longer counts. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#rebuilt?.forget();
+    this.#freeMemory();
+  }
+
+  #freeMemory(): void {
+    if (this.#isDropped && this.#readers === 0) this.run.budget.close();
+  }
+
+  /** Changes whenever the record does: built from every part of the record that changes. */
+  get version(): string {
+    const { status, isSettled, isPaused, progress, failures, journal, artifacts } = this.run;
+    const { invocations, waves_executed, tasks_settled, sub_pipelines_settled = 0 } = progress;
+    const counts = [invocations, waves_executed, tasks_settled, sub_pipelines_settled, failures.length];
+    if (artifacts.length > 0) counts.push(artifacts.length);
+    const { subPipelines } = this.run;
+    if (subPipelines !== null) counts.push(sumStages(subPipelines));
+    return [
+      status,
+      ...(isSettled ? ['settled'] : []),
+      ...(isPaused ? ['paused'] : []),
+      ...counts,
+      journal.events?.length ?? 0,
+    ].join('.');
+  }
+}
+
+/** A run of this process, with its actor. */
+export class LiveRunEntry extends RunEntry<AnyRun> {
+  /** Counts submissions; orders the list of runs. */
+  readonly sequence: number;
+  #inspection: RunInspection | undefined;
   /** The last status that another process has written. */
   readonly #lastStatus: LiveEvent | undefined;
   #clearPauseTimer: (() => void) | undefined;
 
   constructor(run: AnyRun, sequence: number, eventBuffer: number) {
-    this.run = run;
-    this.sequence = sequence;
     const pastEvents = run.takePastEvents();
+    super(run, pastEvents, eventBuffer);
+    this.sequence = sequence;
     this.#lastStatus = pastEvents.findLast(({ kind }) => kind === 'run');
-    this.log = new EventLog(eventBuffer, run.budget, eventBuffer === 0 ? [] : pastEvents);
     if (eventBuffer === 0) return;
     run.journal.subscribe((event) => {
       const committed = run.committed();
@@ -81,69 +163,14 @@ export class RunEntry {
     return (this.#inspection ??= new RunInspection(this.run, clock));
   }
 
-  /**
-   * Opens the inspection: what was recorded, or else what can be made of the events of the run. The run is kept until it is
-   * closed. Rejects with `memory_full`.
-   */
-  async openInspection(clock: Clock, memory: MemoryPool | undefined): Promise<OpenInspection> {
-    const release = this.retain();
-    try {
-      const recorded = this.inspection(clock);
-      this.#rebuilt ??= recorded.hasEntries ? undefined : new RebuiltInspection(this, clock, memory);
-      const view = await (this.#rebuilt ?? recorded).open();
-      const close = (): void => {
-        view.close();
-        release();
-      };
-      return { log: view.log, origin: view.origin, close };
-    } catch (error) {
-      release();
-      throw error;
-    }
+  protected override findRecorded(clock: Clock): RunInspection | undefined {
+    const inspection = this.inspection(clock);
+    return inspection.hasEntries ? inspection : undefined;
   }
 
-  get isBeingRead(): boolean {
-    return this.#readers > 0;
-  }
-
-  /** Keeps the memory counted until the returned function is called, even when the run is dropped before. */
-  retain(): () => void {
-    let isReading = true;
-    this.#readers++;
-    return () => {
-      if (!isReading) return;
-      isReading = false;
-      this.#readers--;
-      this.#freeMemory();
-    };
-  }
-
-  /** Call when nobody can find the run any more: its memory no longer counts. */
-  drop(): void {
-    this.#isDropped = true;
-    this.#rebuilt?.forget();
+  override drop(): void {
     this.#clearPauseTimer?.();
-    this.#freeMemory();
-  }
-
-  #freeMemory(): void {
-    if (this.#isDropped && this.#readers === 0) this.run.budget.close();
-  }
-
-  /** Changes whenever the record does: built from every part of the record that changes. */
-  get version(): string {
-    const { status, isSettled, isPaused, progress, failures, journal, artifacts } = this.run;
-    const { invocations, waves_executed, tasks_settled, sub_pipelines_settled = 0 } = progress;
-    const counts = [invocations, waves_executed, tasks_settled, sub_pipelines_settled, failures.length];
-    if (artifacts.length > 0) counts.push(artifacts.length);
-    if (this.run.kind === 'plan') counts.push(sumStages(this.run.subPipelines));
-    return [
-      status,
-      ...(isSettled ? ['settled'] : []),
-      ...(isPaused ? ['paused'] : []),
-      ...counts,
-      journal.events?.length ?? 0,
-    ].join('.');
+    super.drop();
   }
 }
 

@@ -10,7 +10,7 @@ import { ValidationCache } from '../pipelines/validation-cache.js';
 import { checkPlanSourceInSteps, type PlanCheckOptions, type PlanCheckResult } from '../plans/check.js';
 import { type PipelineInput, toPipelineInputs } from '../plans/plan.js';
 import type { RunRegistry } from '../runs/registry.js';
-import type { ReviveDefinition } from '../runs/run-factory.js';
+import type { ReviveDefinition } from '../runs/store/restore/stored-run-reader.js';
 import type { Catalog } from '../tools/catalog.js';
 
 export type DefinitionSource = PipelineSource | PlanSource;

@@ -92,7 +92,7 @@ describe('RunRegistry (law L2)', () => {
       progress: { waves: 1, waves_executed: 0, tasks: 1, tasks_settled: 0, invocations: 0 },
     });
     expect(fixture.registry.queries.tenantId(runId)).to.equal('acme');
-    expect(fixture.registry.queries.snapshot(runId)).to.deep.include({ status: 'active', value: 'queued' });
+    expect(await fixture.registry.queries.snapshot(runId)).to.deep.include({ status: 'active', value: 'queued' });
     expect([...(await fixture.registry.queries.countByStatus())]).to.have.deep.members([
       ['running', 1],
       ['queued', 1],

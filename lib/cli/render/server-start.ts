@@ -2,7 +2,7 @@ import type { ServerConfig } from '../../common/config/server-config.js';
 import { formatCount } from '../../common/text.js';
 import type { Log } from '../../http/logging/log.js';
 import type { RunningServer } from '../../http/server-options.js';
-import type { RestoredRuns } from '../../runs/store/restoration.js';
+import type { RestoredRuns } from '../../runs/store/restore/restoration.js';
 import type { CliContext } from '../context.js';
 import { PROGRAM } from '../package-info.js';
 import { detectTerminal } from './terminal.js';

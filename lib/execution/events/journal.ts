@@ -98,6 +98,12 @@ export class Journal {
     if (pendingEvents.length > 0) this.#written = new WrittenEvents(pendingEvents);
   }
 
+  /** Takes over the events of a run that has settled: nothing more is written. */
+  restore(countedEvents: readonly CountedEvent[]): void {
+    for (const event of countedEvents) this.#take(event);
+    this.close();
+  }
+
   /** Returns true when another process has written the event, so that it must not be written again. */
   #wasWritten(entry: JournalEntry): boolean {
     if (this.#written === undefined) return false;

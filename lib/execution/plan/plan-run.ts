@@ -4,6 +4,7 @@ import { planMachine } from '../../../machines/plan.js';
 import { planPorts } from '../../../machines/sub-runs.js';
 import { Timeline } from '../../common/clock.js';
 import { describeFailedTask, errorMessage, findCause, type TaskFailure } from '../../common/errors.js';
+import type { Json } from '../../common/json/json.js';
 import { groupBy } from '../../definition/group-by.js';
 import type { TaskEvent } from '../events/event.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
@@ -12,6 +13,7 @@ import type { MemoryBudget } from '../memory-budget.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PlanOutcome, RunArtifact, RunProgress, RunResult, SubPipelineStatuses } from '../results.js';
 import { BaseRun } from '../run/base-run.js';
+import type { PipelineRun } from '../run/pipeline-run.js';
 import type { RunDependencies } from '../run-context.js';
 import { SubRuns } from './sub-runs.js';
 
@@ -128,10 +130,16 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   }
 }
 
+/** The runs of the sub-pipelines of a plan that has succeeded, by id, and all values on the blackboard after the last of them. */
+interface EndedSubRuns {
+  readonly begun: ReadonlyMap<string, Pick<PipelineRun, 'outcome'>>;
+  readonly blackboard: Readonly<Record<string, Json>>;
+}
+
 /** Collects what a succeeded plan produced (D47). */
-function collectOutcome(
+export function collectOutcome(
   { plan, subRuns: prepared }: PreparedPlan,
-  { begun, blackboard }: SubRuns,
+  { begun, blackboard }: EndedSubRuns,
   { waves_executed, invocations }: RunProgress,
   events: readonly TaskEvent[] | null,
 ): PlanOutcome {

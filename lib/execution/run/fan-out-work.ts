@@ -24,10 +24,10 @@ const CACHED: OutputOrigin = { cached: true };
 const NO_ITEM_WRITES: readonly (readonly Write[])[] = [];
 
 /** Memory of one element of the output of a fan-out without its value, and of the times of the item. */
-const ITEM_BYTES = 32;
+export const ITEM_BYTES = 32;
 
 /** Memory of the output of an item whose error is collected, without the text of the error. */
-const ITEM_ERROR_BYTES = 64;
+export const ITEM_ERROR_BYTES = 64;
 
 /** A task that calls its tool for each item of a list (rule 7), and collects the outcomes of the items. */
 export class FanOutWork extends TaskWork {

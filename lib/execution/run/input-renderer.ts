@@ -9,7 +9,7 @@ import { validateInputs } from '../../tools/inputs/validate.js';
 import { copyToJson } from '../invocation/json-output.js';
 import type { Write } from '../session/session-overrides.js';
 import { StoredValues } from '../session/stored-values.js';
-import type { PipelineRun } from './pipeline-run.js';
+import type { ReadablePipelineRun, ReadableSubRun } from '../fold/readable-run.js';
 
 const WRITES_PER_STEP = 5000;
 const EXPRESSIONS_PER_STEP = 5000;
@@ -28,6 +28,9 @@ export interface RenderedItems {
   render(item: number): RenderedInputs;
 }
 
+/** A run of a pipeline, of which the inputs of tasks are rendered. */
+type RenderedRun = Pick<ReadablePipelineRun, 'prepared' | 'work'>;
+
 /** The values that other runs stored before a sub-pipeline began; none for a pipeline by itself. */
 export interface EarlierStores {
   readonly session: JsonObject;
@@ -39,14 +42,14 @@ export interface EarlierStores {
 export class InputRenderer {
   /** Memory of what was rendered so far, in bytes. */
   renderedBytes = 0;
-  readonly #run: PipelineRun;
+  readonly #run: RenderedRun;
   readonly #findEarlier: () => EarlierStores;
   readonly #hold: (bytes: number) => void;
   /** The part of the session that the tasks of a wave have read: the keys that their templates name. */
   #session: { readonly wave: number; readonly values: JsonObject } | undefined;
 
   /** @param findEarlier is called when a task has read the session @param hold takes memory for what was rendered; may throw */
-  constructor(run: PipelineRun, findEarlier: () => EarlierStores, hold: (bytes: number) => void) {
+  constructor(run: RenderedRun, findEarlier: () => EarlierStores, hold: (bytes: number) => void) {
     this.#run = run;
     this.#findEarlier = findEarlier;
     this.#hold = hold;
@@ -104,7 +107,7 @@ export class InputRenderer {
   renderItems(task: Task): Rendered<RenderedItems> {
     const scope = this.#createScope(task);
     const { meter } = scope;
-    const list = this.#attempt(() => task.parallelOver?.render(scope) ?? null);
+    const list = this.#renderList(task, scope);
     this.#count(meter.ownBytes);
     if (!list.ok) return list;
     const items = toList(list.value) as readonly Json[];
@@ -118,6 +121,19 @@ export class InputRenderer {
       return rendered;
     };
     return { ok: true, value: { items: shown, render } };
+  }
+
+  /** Renders the list of a fan-out as its run has read it, also with secrets that it was given in another way. */
+  *renderList(task: Task): Steps<Rendered<Json>> {
+    yield* this.prepare(task);
+    const scope = this.#createScope(task);
+    const list = this.#renderList(task, scope);
+    this.#count(scope.meter.ownBytes);
+    return list;
+  }
+
+  #renderList(task: Task, scope: TaskScope): Rendered<Json> {
+    return this.#attempt(() => task.parallelOver?.render(scope) ?? null);
   }
 
   #attempt<T>(render: () => T): Rendered<T> {
@@ -156,10 +172,10 @@ class TaskScope implements TemplateScope {
   readonly params: JsonObject;
   readonly goal: string;
   readonly secrets: Readonly<Record<string, string>> | undefined;
-  readonly #run: PipelineRun;
+  readonly #run: RenderedRun;
   readonly #session: JsonObject;
 
-  constructor(run: PipelineRun, session: JsonObject) {
+  constructor(run: RenderedRun, session: JsonObject) {
     this.inputs = run.prepared.inputs;
     this.params = run.prepared.params;
     this.goal = run.prepared.goal;
@@ -187,4 +203,23 @@ function readsSession(template: Task['inputs'] | undefined): boolean {
 /** The key of the session that an expression reads; undefined when it reads something else. */
 function findSessionKey({ root, path: [key] }: Expression): string | undefined {
   return root === 'session' ? (key?.name ?? key?.index?.toString()) : undefined;
+}
+
+/** The session of a plan as a sub-pipeline found it: a sub-pipeline that it reads from had ended before (D45). */
+export function earlierStores(
+  session: JsonObject,
+  begun: Iterable<ReadableSubRun>,
+  reader: ReadableSubRun,
+): EarlierStores {
+  const { startedAt } = reader;
+  const ended = [...begun].filter(
+    ({ finishedAt }) => finishedAt !== null && startedAt !== null && finishedAt <= startedAt,
+  );
+  ended.sort((a, b) => (a.finishedAt ?? 0) - (b.finishedAt ?? 0));
+  return {
+    session,
+    writes: ended
+      .filter((run) => run !== reader)
+      .flatMap(({ work }) => work.writesBefore(Number.POSITIVE_INFINITY)),
+  };
 }

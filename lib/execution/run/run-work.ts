@@ -1,7 +1,7 @@
 import type { Abortable, EventLoopBudget, Expansion, RunPorts, Slot } from '../../../machines/ports.js';
 import type { TaskResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
-import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
 import { eventLoopBudget } from './event-loop-budget.js';
@@ -15,8 +15,9 @@ import type { RerunSource } from '../prepare/rerun-source.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Session } from '../session/session.js';
-import { NO_WRITES, type Write } from '../session/session-overrides.js';
+import type { Write } from '../session/session-overrides.js';
 import { FanOutWork } from './fan-out-work.js';
+import { PublishedOutcomes } from './published-outcomes.js';
 import { Reuse } from './reuse.js';
 import type { TaskTrace } from './task-trace.js';
 import { type TaskServices, TaskWork } from './task-work.js';
@@ -24,18 +25,13 @@ import { type TaskServices, TaskWork } from './task-work.js';
 type OnPublished = Parameters<RunPorts['publish']>[2];
 
 /** Measured memory that a task takes for as long as its run is kept, without its output. */
-const TASK_BYTES = 512;
-
-/** The memory of a smaller outcome, which has an output only, is not remembered. */
-const SMALL_OUTCOME_BYTES = 1024;
+export const TASK_BYTES = 512;
 
 /** Implements the ports of one run's machines with templates, tools and the blackboard, and keeps what they produce. */
 export class RunWork implements RunPorts {
   readonly eventLoopBudget: EventLoopBudget;
   /** The budget for work that no machine decides. */
   readonly #budget: EventLoopBudget;
-  /** Task id to output (rule 4), in declaration order: a key is added when its task begins, undefined until it has succeeded. */
-  readonly outputs: Record<string, Json> = {};
   /** The failures of tasks, in the order in which they happened: a failed run reports the first (D16). */
   readonly failures: TaskFailure[] = [];
   /** Number of tasks that have settled. */
@@ -48,8 +44,7 @@ export class RunWork implements RunPorts {
   readonly #taskServices: TaskServices;
   readonly #layers: CallLayers;
   readonly #onWave: (wave: number) => void;
-  /** Outcomes of succeeded tasks, by task id; only large ones, and those with more than an output. */
-  #outcomes: Map<string, TaskOutcome> | undefined;
+  readonly #outcomes = new PublishedOutcomes();
   /** The tasks that have begun, by id: the work of those that have not settled, and what remains of the others. */
   readonly #tasks = new Map<string, TaskWork | TaskTrace>();
   #wave = -1;
@@ -62,7 +57,7 @@ export class RunWork implements RunPorts {
     this.#onWave = onWave;
     this.#layers = new CallLayers(services);
     this.reuse = services.prepared.rerunSource && this.#createReuse(services.prepared.rerunSource);
-    const scope = new RunScope(services, this.outputs);
+    const scope = new RunScope(services, this.#outcomes.outputs);
     this.#taskServices = { services, scope, failures: this.failures, reuse: this.reuse };
   }
 
@@ -110,7 +105,7 @@ export class RunWork implements RunPorts {
     const Work = task.parallelOver === undefined ? TaskWork : FanOutWork;
     const work = new Work(task, this.#taskServices, this.#layers.of(task));
     this.#tasks.set(taskId, work);
-    setOwn(this.outputs, taskId, undefined);
+    this.#outcomes.begin(taskId);
     return work;
   }
 
@@ -212,7 +207,7 @@ export class RunWork implements RunPorts {
     this.tasksSettled++;
     work.settle(result.ok, failedAt);
     this.#tasks.set(work.task.id, work.trace);
-    if (!result.ok) delete this.outputs[work.task.id];
+    if (!result.ok) this.#outcomes.fail(work.task.id);
     this.#writeEndEvent(work, result);
     this.#reportPublished(work, result, onPublished);
   }
@@ -242,35 +237,29 @@ export class RunWork implements RunPorts {
     return task instanceof TaskWork ? task.trace : task;
   }
 
+  /** Task id to output (rule 4), in declaration order: a key is added when its task begins, undefined until it has succeeded. */
+  get outputs(): Record<string, Json> {
+    return this.#outcomes.outputs;
+  }
+
   /** Returns what a task published; undefined unless it has succeeded. */
   getOutcome(taskId: string): TaskOutcome | undefined {
-    const output = Object.hasOwn(this.outputs, taskId) ? this.outputs[taskId] : undefined;
-    if (output === undefined) return undefined;
-    return this.#outcomes?.get(taskId) ?? { output, writes: NO_WRITES, sizeBytes: SMALL_OUTCOME_BYTES };
+    return this.#outcomes.get(taskId);
   }
 
   /** The blackboard writes of succeeded tasks, in order. */
   get writes(): readonly Write[] {
-    return this.#outcomes === undefined ? NO_WRITES : this.writesBefore(Number.POSITIVE_INFINITY).flat();
+    return this.writesBefore(Number.POSITIVE_INFINITY).flat();
   }
 
   /** Returns the writes of each task of the waves before this one. */
   writesBefore(wave: number): readonly (readonly Write[])[] {
-    const { tasks } = this.#services.prepared.pipeline;
-    const lists: (readonly Write[])[] = [];
-    for (const [taskId, { writes }] of this.#outcomes ?? []) {
-      if ((tasks.get(taskId)?.wave ?? 0) < wave) lists.push(writes);
-    }
-    return lists;
+    return this.#outcomes.writesBefore(wave, this.#services.prepared.pipeline);
   }
 
   #keepOutcome(taskId: string, outcome: TaskOutcome): void {
-    setOwn(this.outputs, taskId, outcome.output);
+    this.#outcomes.add(taskId, outcome);
     this.reuse?.onPublished(taskId, outcome);
-    const { sizeBytes, writes, collected } = outcome;
-    if (sizeBytes <= SMALL_OUTCOME_BYTES && writes.length === 0 && collected === undefined) return;
-    this.#outcomes ??= new Map();
-    this.#outcomes.set(taskId, outcome);
   }
 }
 

@@ -19,6 +19,8 @@ export class StatelyViewer {
   /** Resolves when the connection is closed. */
   readonly #closed: Promise<void>;
   #isAlive = true;
+  /** Undefined until the actors of the run are there. */
+  #feed: StatelyFeed | undefined;
 
   constructor(
     socket: WebSocket,
@@ -37,7 +39,8 @@ export class StatelyViewer {
   /** Reports a run until it has settled or the page is closed; resolves when the connection is closed. */
   async watch(runId: string): Promise<void> {
     const { queries, clock } = this.#services;
-    const feed = queries.statelyFeed(runId, (message) => this.#send(JSON.stringify(message), feed));
+    const feed = await queries.statelyFeed(runId, (message) => this.#send(JSON.stringify(message)));
+    this.#feed = feed;
     const stopBeating = this.#beat(clock);
     try {
       await this.#announce(feed, queries.tenantId(runId));
@@ -76,11 +79,11 @@ export class StatelyViewer {
   }
 
   /** A page that does not read fast enough is disconnected: what it does not read stays in memory. */
-  #send(text: string, feed: StatelyFeed): void {
+  #send(text: string): void {
     const socket = this.#socket;
     if (socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount + text.length <= INSPECTOR_LIMITS.bufferBytes) return socket.send(text);
-    feed.close();
+    this.#feed?.close();
     const reason = 'the page does not read as fast as the run goes';
     closeSocket(socket, TRY_AGAIN_LATER, reason, this.#services.clock);
   }

@@ -59,10 +59,17 @@ export class StatelyFeed {
   readonly #known = new Set<string>();
   /** By logic: all runs of a plan share theirs. */
   readonly #definitions = new Map<unknown, string>();
+  readonly #onClose: () => void;
   #isClosed = false;
 
-  /** @param send must not throw */
-  constructor({ actor }: Pick<AnyRun, 'actor'>, clock: Clock, send: (message: StatelyMessage) => void) {
+  /** @param send must not throw @param onClose is called when the actors are not needed any more, perhaps several times */
+  constructor(
+    { actor }: Pick<AnyRun, 'actor'>,
+    clock: Clock,
+    send: (message: StatelyMessage) => void,
+    onClose: () => void,
+  ) {
+    this.#onClose = onClose;
     this.#root = actor;
     this.#clock = clock;
     this.#send = send;
@@ -85,6 +92,7 @@ export class StatelyFeed {
   close(): void {
     this.#isClosed = true;
     this.#subscription.unsubscribe();
+    this.#onClose();
   }
 
   #onInspection(inspected: InspectionEvent): void {

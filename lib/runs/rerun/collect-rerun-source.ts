@@ -10,7 +10,7 @@ import {
 import type { TaskOutcome } from '../../execution/results.js';
 import { STOPPED } from '../../execution/invocation/call.js';
 import { Reuse } from '../../execution/run/reuse.js';
-import type { RunWork } from '../../execution/run/run-work.js';
+import type { ReadableWork } from '../../execution/fold/readable-run.js';
 import type { TaskTrace } from '../../execution/run/task-trace.js';
 import type { Write } from '../../execution/session/session-overrides.js';
 
@@ -31,7 +31,7 @@ interface SourceOptions extends Pick<RerunSource, 'forced' | 'changedKeys'> {
 export function* collectRerunSource(
   runId: string,
   earlier: PreparedRun | undefined,
-  work: RunWork | undefined,
+  work: ReadableWork | undefined,
   pipeline: PreparedRun['pipeline'],
   { forced, changedKeys, isChanged, rerunsFailedItems }: SourceOptions,
 ): Steps<RerunSource> {
@@ -84,7 +84,7 @@ export function* collectRerunSource(
 }
 
 /** The items that failed, by task id; an empty set for a task that failed as a whole. */
-function groupItems(work: RunWork | undefined): ReadonlyMap<string, ReadonlySet<number>> {
+function groupItems(work: ReadableWork | undefined): ReadonlyMap<string, ReadonlySet<number>> {
   const groups = new Map<string, Set<number>>();
   for (const { task_id: taskId, item } of work?.failures ?? []) {
     const group = groups.get(taskId) ?? new Set<number>();
@@ -95,7 +95,7 @@ function groupItems(work: RunWork | undefined): ReadonlyMap<string, ReadonlySet<
 }
 
 /** Lists the tasks of which nothing has failed but what was stopped by force. */
-function listAborted({ failures }: Pick<RunWork, 'failures'> = { failures: [] }): ReadonlySet<string> {
+function listAborted({ failures }: Pick<ReadableWork, 'failures'> = { failures: [] }): ReadonlySet<string> {
   const aborted = new Set(failures.map(({ task_id: taskId }) => taskId));
   for (const { task_id: taskId, error } of failures) if (error !== STOPPED) aborted.delete(taskId);
   return aborted;

@@ -1,5 +1,5 @@
 import type { Steps } from '../../common/scheduling/steps.js';
-import type { AnyRun } from '../../execution/local-executor.js';
+import type { ReadableRun } from '../../execution/fold/readable-run.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import type { RerunSource } from '../../execution/prepare/rerun-source.js';
 import { Reuse } from '../../execution/run/reuse.js';
@@ -22,13 +22,13 @@ export type RerunningTask = RerunReport['runs'][number];
 
 export interface AcceptedRerun extends Shape<typeof AcceptedRerunSchema> {}
 
-export function* hasRunningTask(prepared: AnyRun['prepared']): Steps<boolean> {
+export function* hasRunningTask(prepared: ReadableRun['prepared']): Steps<boolean> {
   const { runs } = yield* describeAllTasks(prepared, 1);
   return runs.length > 0;
 }
 
 /** Describes what a rerun reuses and what it runs, in steps: its tasks may be thousands. */
-export function* describeRerun(prepared: AnyRun['prepared']): Steps<RerunReport> {
+export function* describeRerun(prepared: ReadableRun['prepared']): Steps<RerunReport> {
   const report = yield* describeAllTasks(prepared, Number.POSITIVE_INFINITY);
   if (!('subRuns' in prepared)) {
     const { pipeline, rerunSource } = prepared;
@@ -46,7 +46,7 @@ interface DescribedTasks {
 }
 
 /** @param limit stops when so many tasks run */
-function* describeAllTasks(prepared: AnyRun['prepared'], limit: number): Steps<DescribedTasks> {
+function* describeAllTasks(prepared: ReadableRun['prepared'], limit: number): Steps<DescribedTasks> {
   const tasks: DescribedTasks = { reused: [], runs: [] };
   const changedKeys = new Set<string>();
   if (!('subRuns' in prepared)) {

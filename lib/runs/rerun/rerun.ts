@@ -3,8 +3,7 @@ import { type JsonObject, setOwn } from '../../common/json/json.js';
 import { MAX_RERUN_VALUES } from '../../common/limits.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { joinFirst } from '../../common/text.js';
-import type { AnyRun } from '../../execution/local-executor.js';
-import type { PlanRun } from '../../execution/plan/plan-run.js';
+import type { ReadablePipelineRun, ReadablePlanRun, ReadableRun } from '../../execution/fold/readable-run.js';
 import { preparePlan } from '../../execution/prepare/prepare-plan.js';
 import {
   freezeInSteps,
@@ -13,8 +12,6 @@ import {
   type WithSubmittedKeys,
 } from '../../execution/prepare/prepare-run.js';
 import type { RerunSource } from '../../execution/prepare/rerun-source.js';
-import type { BaseRun } from '../../execution/run/base-run.js';
-import type { PipelineRun } from '../../execution/run/pipeline-run.js';
 import type { PlanInputs, RunInputs } from '../../execution/prepare/run-inputs.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { RequestedRun } from '../run-factory.js';
@@ -60,19 +57,25 @@ export interface RerunValues {
  * @throws WavetrainError `run_not_settled`, `nothing_to_rerun`, `invalid_request`, and as `prepareRun`
  */
 export function* prepareRerun(
-  run: AnyRun,
+  run: ReadableRun,
   request: RerunRequest,
   secrets?: SecretSource,
 ): Steps<RequestedRun> {
   assertSettled(run);
   assertChangesFit(run, request);
-  const rerun = yield* run.kind === 'plan'
-    ? preparePlanRerun(run, request)
-    : preparePipelineRerun(run, request);
-  if (hasLongValues(rerun.inputs)) rerun.inputs = yield* freezeInSteps(rerun.inputs);
+  const rerun = yield* freezeLongValues(
+    yield* run.kind === 'plan' ? preparePlanRerun(run, request) : preparePipelineRerun(run, request),
+  );
   if (!hasChanges(request)) return rerun;
   if (run.status === 'succeeded') yield* assertRuns(run.id, rerun, secrets);
   return rerun;
+}
+
+function* freezeLongValues(rerun: RequestedRun): Steps<RequestedRun> {
+  if (!hasLongValues(rerun.inputs)) return rerun;
+  return rerun.kind === 'plan'
+    ? { ...rerun, inputs: yield* freezeInSteps(rerun.inputs) }
+    : { ...rerun, inputs: yield* freezeInSteps(rerun.inputs) };
 }
 
 /** @throws WavetrainError `nothing_to_rerun` when no task is, and none reads, anything that has changed */
@@ -83,7 +86,7 @@ function* assertRuns(id: string, rerun: RequestedRun, secrets?: SecretSource): S
   throw new WavetrainError('nothing_to_rerun', message);
 }
 
-function prepareAgain(id: string, rerun: RequestedRun, secrets?: SecretSource): AnyRun['prepared'] {
+function prepareAgain(id: string, rerun: RequestedRun, secrets?: SecretSource): ReadableRun['prepared'] {
   return rerun.kind === 'plan'
     ? preparePlan(rerun.inputs, rerun.source, undefined, id, secrets)
     : prepareRun(rerun.inputs, rerun.source, undefined, id, secrets);
@@ -96,7 +99,7 @@ function prepareAgain(id: string, rerun: RequestedRun, secrets?: SecretSource): 
  * @throws WavetrainError as `prepareRerun`, `prepareRun` and `hold`
  */
 export function* previewRerun(
-  run: AnyRun,
+  run: ReadableRun,
   request: RerunRequest,
   secrets: SecretSource | undefined,
   hold: (bytes: number) => void,
@@ -107,14 +110,14 @@ export function* previewRerun(
 }
 
 /** @throws WavetrainError `run_not_settled` */
-export function assertSettled({ id, isSettled, status }: BaseRun): void {
+export function assertSettled({ id, isSettled, status }: ReadableRun): void {
   if (isSettled) return;
   const state = status === 'queued' ? 'is still queued' : 'still has tasks running';
   throw new WavetrainError('run_not_settled', `run ${id} ${state}: wait until it settles, or cancel it`);
 }
 
 /** @throws WavetrainError `invalid_request` for changes of the other kind of run */
-function assertChangesFit({ id, kind }: BaseRun, changes: RerunChanges): void {
+function assertChangesFit({ id, kind }: ReadableRun, changes: RerunChanges): void {
   const misplaced =
     kind === 'plan' ? (['pipeline', 'params'] as const) : (['plan', 'plan_concurrency'] as const);
   for (const field of misplaced) {
@@ -131,7 +134,7 @@ function hasChanges({ from: _, submitted_text: __, labels: ___, ...changes }: Re
 
 /** The inputs and session values that a changed definition is checked and run with. */
 export function* mergeValues(
-  { prepared }: AnyRun,
+  { prepared }: ReadableRun,
   { inputs, session }: RerunChanges,
   isRedefined = true,
 ): Steps<RerunValues> {
@@ -143,7 +146,7 @@ export function* mergeValues(
 
 /** Merges the changes into the values that reruns of pipelines and of plans take over alike. */
 function* mergeCommon(
-  run: AnyRun,
+  run: ReadableRun,
   request: RerunRequest,
 ): Steps<
   Pick<
@@ -174,7 +177,7 @@ function mergeKeys(keys: readonly string[], changes: JsonObject = {}): readonly 
   return [...new Set([...keys, ...Object.keys(changes)])];
 }
 
-function* preparePipelineRerun(run: PipelineRun, request: RerunRequest): Steps<RequestedRun> {
+function* preparePipelineRerun(run: ReadablePipelineRun, request: RerunRequest): Steps<RequestedRun> {
   const { prepared } = run;
   const pipeline = request.pipeline ?? prepared.pipeline;
   const params = yield* merge(keepParams(run, pipeline), request.params);
@@ -192,7 +195,7 @@ function* preparePipelineRerun(run: PipelineRun, request: RerunRequest): Steps<R
   };
 }
 
-function* preparePlanRerun(run: PlanRun, request: RerunRequest): Steps<RequestedRun> {
+function* preparePlanRerun(run: ReadablePlanRun, request: RerunRequest): Steps<RequestedRun> {
   const { plan: earlier, subRuns: prepared, concurrency } = run.prepared;
   const plan = request.plan ?? earlier;
   const wasDefault = concurrency === (earlier.definition.plan_concurrency ?? 1);
@@ -252,7 +255,7 @@ const MAX_LISTED_PARTS = 20;
  *
  * @throws WavetrainError `nothing_to_rerun` or `invalid_request`
  */
-function findForced(run: BaseRun, request: RerunRequest, graph: RerunGraph): ReadonlyMap<string, string> {
+function findForced(run: ReadableRun, request: RerunRequest, graph: RerunGraph): ReadonlyMap<string, string> {
   const { id, kind, status, failures } = run;
   const part = kind === 'plan' ? 'sub-pipeline' : 'task';
   const from = readFrom(request);
@@ -285,7 +288,7 @@ function withDependents(id: string, { order, dependencies }: RerunGraph): Readon
  * The params that a rerun takes over from the earlier run. Of a changed definition it takes the defaults, and it has no
  * use for values of params that are gone.
  */
-function keepParams({ prepared }: PipelineRun, pipeline: RunInputs['pipeline']): JsonObject {
+function keepParams({ prepared }: ReadablePipelineRun, pipeline: RunInputs['pipeline']): JsonObject {
   const { params, pipeline: earlier, submittedKeys } = prepared;
   if (pipeline === earlier) return params;
   const declared = pipeline.definition.params ?? {};

@@ -78,7 +78,7 @@ export class StoredSource {
    * @param findEarlier finds the pipeline that the earlier run had; undefined where the rerun has the same
    */
   complete(
-    { prepared }: AnyRun,
+    prepared: AnyRun['prepared'],
     findEarlier: (subPipeline: string | undefined) => RunDefinition['pipeline'] | undefined,
   ): void {
     for (const [id, source] of this.#sources) {

@@ -1,22 +1,23 @@
 import type { Clock } from '../../common/clock.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
-import type { LocalExecutor } from '../../execution/local-executor.js';
+import { inNextTurn } from '../../common/scheduling/turns.js';
+import type { FoldedRun } from '../../execution/fold/folded-run.js';
+import { type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
 import type { IdempotencyKey, IdempotencyStore } from '../idempotency.js';
 import type { RegistryOptions } from '../registry-options.js';
 import { MissingRunFiles } from '../rerun/missing-run-files.js';
 import type { Retention } from '../retention.js';
-import type { RestoredRun, ReviveDefinition, RunFactory } from '../run-factory.js';
-import type { RunEntry } from '../run-entry.js';
+import { type LiveRunEntry, RunEntry } from '../run-entry.js';
 import type { RunIndex } from '../views/run-index.js';
 import { ArchivePruner } from './archive-pruner.js';
 import type { PrunedRun, RunArchive, StoredRunHead } from './run-archive.js';
 import type { RunStore } from './run-store.js';
-import { SettledRunLoader } from './settled-run-loader.js';
+import { type ReplayedRun, SettledRunLoader } from './restore/settled-run-loader.js';
+import type { StoredRunReader } from './restore/stored-run-reader.js';
 
 interface ArchiveParts {
   readonly store: RunStore;
   readonly archive: RunArchive;
-  readonly factory: RunFactory;
   readonly executor: LocalExecutor;
   readonly runs: RunIndex;
   readonly keys: IdempotencyStore;
@@ -24,9 +25,7 @@ interface ArchiveParts {
   readonly cache: Retention<RunEntry>;
   readonly memory: MemoryPool | undefined;
   readonly clock: Clock;
-  readonly options: Pick<RegistryOptions, 'archiveLimits' | 'onPruned'>;
-  /** Takes over a run that was read from the archive, and that cannot be found yet. */
-  readonly enter: (run: RestoredRun) => RunEntry;
+  readonly options: Pick<RegistryOptions, 'archiveLimits' | 'onPruned' | 'eventBuffer'>;
 }
 
 /** The settled runs whose home is the archive of a store; memory is a cache of them (D74). */
@@ -43,34 +42,18 @@ export class ArchivedRuns {
   }
 
   /** From then on, runs can be read, and the limits of the archive hold. */
-  start(revive: ReviveDefinition): void {
-    const {
-      store,
-      archive,
-      factory,
-      memory,
-      executor,
-      enter,
-      cache,
-      clock,
-      runs: index,
-      options,
-    } = this.#parts;
+  start(reader: StoredRunReader): void {
+    const { archive, memory, executor, clock, options } = this.#parts;
     this.#loader = new SettledRunLoader({
-      store,
+      reader,
       archive,
-      factory,
-      revive,
       memory,
       createMissingFiles: () => new MissingRunFiles(executor),
-      enter,
-      cache: (entry, head) => {
-        // When the run is deleted, its key stays.
-        this.#restoreKey(head);
-        index.addToCache(entry);
-        cache.add(entry);
+      cache: (run, head) => this.#addToCache(run, head),
+      drop: (run) => {
+        executor.unload(run.id);
+        run.budget.close();
       },
-      drop: (entry) => this.unload(entry),
     });
     const { archiveLimits, onPruned } = options;
     if (archiveLimits === undefined) return;
@@ -81,9 +64,27 @@ export class ArchivedRuns {
     this.#pruner.start();
   }
 
+  #addToCache(run: FoldedRun, head: StoredRunHead): void {
+    const { runs, cache, options } = this.#parts;
+    const entry = new RunEntry(run, run.takePastEvents(), options.eventBuffer ?? 0);
+    entry.log.close();
+    // All who wait for the run retain it in this turn: one that is larger than the cache must not go before.
+    inNextTurn(entry.retain());
+    // When the run is deleted, its key stays.
+    this.#restoreKey(head);
+    runs.addToCache(entry);
+    cache.add(entry);
+  }
+
   /** Reads a settled run into memory, unless it is not kept, or not of these tenants. Rejects as `SettledRunLoader.load`. */
   async load(runId: string, tenants: readonly string[] | null): Promise<void> {
     await this.#loader?.load(runId, tenants);
+  }
+
+  /** Makes the actor of a settled run again. Rejects as `SettledRunLoader.replay`. */
+  async replay(runId: string): Promise<ReplayedRun> {
+    if (this.#loader === undefined) throw runNotFound(runId);
+    return this.#loader.replay(runId);
   }
 
   /** Gives a key back to the run that was submitted with it. */
@@ -102,7 +103,7 @@ export class ArchivedRuns {
   }
 
   /** Call when a run has settled, and the archive has its end. */
-  onSettled(entry: RunEntry): void {
+  onSettled(entry: LiveRunEntry): void {
     this.#parts.runs.moveToCache(entry);
     this.#parts.cache.add(entry);
   }

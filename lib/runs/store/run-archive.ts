@@ -19,6 +19,12 @@ export interface StoredRunHead {
   readonly idempotency: IdempotencyKey | undefined;
 }
 
+/** A run of the archive: one with an end is shown from its facts. */
+export interface ArchivedHead extends StoredRunHead {
+  /** How the run has ended, as lists show it; undefined for a run whose end is not in the archive. */
+  readonly end?: RunSummary | undefined;
+}
+
 /** The end of a run as its store keeps it for lists, which read no facts (D74). */
 export interface RunEnd {
   readonly summary: RunSummary;
@@ -81,7 +87,7 @@ export interface RunArchive {
   /** Keeps the end of a run, in one commit with its last fact. Call once, right after that fact was appended. */
   end(end: RunEnd): void;
   /** The run, settled or not; undefined when it is not kept. */
-  head(runId: string, tenantId?: string): Promise<StoredRunHead | undefined>;
+  head(runId: string, tenantId?: string): Promise<ArchivedHead | undefined>;
   /** At least one run, unless none matches or the search takes too long. */
   page(query: RunQuery, range: ArchiveRange, tenantId: string): Promise<ArchivePage>;
   /** The number of all runs that the query selects, whatever their status and page. */

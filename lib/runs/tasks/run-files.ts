@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { AnyRun, LocalExecutor } from '../../execution/local-executor.js';
+import type { ReadableRun } from '../../execution/fold/readable-run.js';
+import type { LocalExecutor } from '../../execution/local-executor.js';
 import type { RunArtifact } from '../../execution/results.js';
 import type { ArtifactPageSchema } from '../../common/wire/run.js';
 import type { Shape } from '../../common/wire/shape.js';
@@ -18,10 +19,10 @@ const DEFAULT_LIMIT = 50;
 
 /** The files of one run (D63). */
 export class RunFiles {
-  readonly #run: AnyRun;
+  readonly #run: ReadableRun;
   readonly #executor: LocalExecutor;
 
-  constructor(run: AnyRun, executor: LocalExecutor) {
+  constructor(run: ReadableRun, executor: LocalExecutor) {
     this.#run = run;
     this.#executor = executor;
   }

@@ -1,11 +1,10 @@
 import { WavetrainError } from '../../common/errors.js';
 import { type Json, subtractJsonLength } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import type { AnyRun } from '../../execution/local-executor.js';
+import type { ReadableRun } from '../../execution/fold/readable-run.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
-import type { PlanRun } from '../../execution/plan/plan-run.js';
-import type { PipelineRun } from '../../execution/run/pipeline-run.js';
-import { type EarlierStores, InputRenderer } from '../../execution/run/input-renderer.js';
+import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
+import { earlierStores, InputRenderer } from '../../execution/run/input-renderer.js';
 import type {
   FailedCall,
   FailedCallsQuery,
@@ -34,7 +33,7 @@ const DEFAULT_LIMIT = 50;
 export type HoldMemory = (bytes: number) => void;
 
 /** One page of the tasks of a run (D59). @throws WavetrainError `task_not_found` or `invalid_request` */
-export function* listTasks(run: AnyRun, query: TaskQuery, hold: HoldMemory): Steps<TaskPage> {
+export function* listTasks(run: ReadableRun, query: TaskQuery, hold: HoldMemory): Steps<TaskPage> {
   const parts = findParts(run, query.sub_pipeline, hold);
   const page = new Page<TaskRecord>(query, parts);
   let position = 0;
@@ -56,7 +55,7 @@ export function* listTasks(run: AnyRun, query: TaskQuery, hold: HoldMemory): Ste
 
 /** The record of one task. @throws WavetrainError `task_not_found` or `invalid_request` */
 export function* getTask(
-  run: AnyRun,
+  run: ReadableRun,
   taskId: string,
   options: TaskOptions,
   hold: HoldMemory,
@@ -67,7 +66,7 @@ export function* getTask(
 }
 
 /** One page of the items of a fan-out. @throws WavetrainError `task_not_found` or `invalid_request` */
-export function* listItems(run: AnyRun, taskId: string, query: TaskQuery, hold: HoldMemory): Steps<ItemPage> {
+export function* listItems(run: ReadableRun, taskId: string, query: TaskQuery, hold: HoldMemory): Steps<ItemPage> {
   const { view, part } = findTask(run, taskId, query, hold);
   const page = new Page<ItemRecord>(query, [part]);
   yield* view.prepare();
@@ -85,7 +84,7 @@ export function* listItems(run: AnyRun, taskId: string, query: TaskQuery, hold: 
 
 /** The record of one item of a fan-out. @throws WavetrainError `task_not_found` or `invalid_request` */
 export function* getItem(
-  run: AnyRun,
+  run: ReadableRun,
   taskId: string,
   item: number,
   options: TaskOptions,
@@ -103,7 +102,7 @@ export function* getItem(
 
 /** The tasks and items that have failed: the one that failed the run, then the others in the order of the waves. */
 export function* listFailedCalls(
-  run: AnyRun,
+  run: ReadableRun,
   { most, valueLength = PAGE_VALUE_LENGTH }: FailedCallsQuery,
   hold: HoldMemory,
 ): Steps<FailedCall[]> {
@@ -134,7 +133,7 @@ export function* listFailedCalls(
 }
 
 /** Why the task failed that failed a run; undefined when none has. */
-export function findError(run: AnyRun): ErrorRecord | undefined {
+export function findError(run: ReadableRun): ErrorRecord | undefined {
   if (run.failedTask === null) return undefined;
   const { sub_pipeline: subPipeline = '', task_id: taskId, item } = run.failedTask;
   const { work } = run.kind === 'plan' ? (run.subRuns.begun.get(subPipeline) ?? {}) : run;
@@ -191,7 +190,7 @@ function decodeCursor(cursor: string): number {
 }
 
 function findTask(
-  run: AnyRun,
+  run: ReadableRun,
   taskId: string,
   { sub_pipeline: subPipeline }: TaskOptions,
   hold: HoldMemory,
@@ -209,7 +208,7 @@ function findTask(
 }
 
 /** All pipelines of a run in declared order, or the one that is named. */
-function findParts(run: AnyRun, subPipeline: string | undefined, hold: HoldMemory): PipelineView[] {
+function findParts(run: ReadableRun, subPipeline: string | undefined, hold: HoldMemory): PipelineView[] {
   const isOver = run.status !== 'queued' && run.status !== 'running';
   if (run.kind === 'pipeline') {
     if (subPipeline !== undefined)
@@ -224,35 +223,20 @@ function findParts(run: AnyRun, subPipeline: string | undefined, hold: HoldMemor
     if (prepared === undefined) throw notFound(`run ${run.id} has no sub-pipeline "${id}"`);
     const begun = run.subRuns.begun.get(id);
     const hasEnded = isOver || begun?.isSettled === true;
-    const values = begun && new InputRenderer(begun, () => earlierStores(run, begun), hold);
+    const values = begun && new InputRenderer(begun, () => earlierStores(run.prepared.session, run.subRuns.begun.values(), begun), hold);
     return toPart(run, prepared, values && { work: begun.work, values }, hasEnded, id);
   });
 }
 
 function toPart(
-  { id }: AnyRun,
-  { pipeline }: PipelineRun['prepared'],
+  { id }: ReadableRun,
+  { pipeline }: PreparedRun,
   begun: PipelineView['begun'],
   isOver: boolean,
   subPipeline?: string,
 ): PipelineView {
   const tasks = pipeline.waves.flat().flatMap((taskId) => pipeline.tasks.get(taskId) ?? []);
   return { runId: id, subPipeline, tasks, begun, isOver };
-}
-
-/** The session of a plan as a sub-pipeline found it: a sub-pipeline that it reads from had ended before (D45). */
-function earlierStores({ prepared, subRuns }: PlanRun, begun: PipelineRun): EarlierStores {
-  const { startedAt } = begun;
-  const ended = [...subRuns.begun.values()].filter(
-    ({ finishedAt }) => finishedAt !== null && startedAt !== null && finishedAt <= startedAt,
-  );
-  ended.sort((a, b) => (a.finishedAt ?? 0) - (b.finishedAt ?? 0));
-  return {
-    session: prepared.session,
-    writes: ended
-      .filter((run) => run !== begun)
-      .flatMap(({ work }) => work.writesBefore(Number.POSITIVE_INFINITY)),
-  };
 }
 
 function notFound(message: string): WavetrainError {

@@ -6,7 +6,7 @@ import { type Json, type JsonObject, toList } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
-import type { PipelineRun } from '../../execution/run/pipeline-run.js';
+import type { ReadableWork } from '../../execution/fold/readable-run.js';
 import { type TaskTrace, UNKNOWN_TIME } from '../../execution/run/task-trace.js';
 import type { RenderedInputs, InputRenderer } from '../../execution/run/input-renderer.js';
 import { cutValueInSteps } from './cut-value.js';
@@ -21,7 +21,7 @@ export interface PipelineView {
   readonly subPipeline: string | undefined;
   readonly tasks: readonly Task[];
   /** Undefined for a sub-pipeline that has not begun. */
-  readonly begun: { readonly work: PipelineRun['work']; readonly values: InputRenderer } | undefined;
+  readonly begun: { readonly work: ReadableWork; readonly values: InputRenderer } | undefined;
   /** No further task will begin. */
   readonly isOver: boolean;
 }

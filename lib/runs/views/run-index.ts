@@ -2,16 +2,17 @@ import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import { LinkedMap } from '../../common/memory/linked-map.js';
+import type { FoldedRun } from '../../execution/fold/folded-run.js';
 import { type AnyRun, runNotFound } from '../../execution/local-executor.js';
 import type { Retention } from '../retention.js';
-import type { RunEntry } from '../run-entry.js';
+import { type KnownRun, LiveRunEntry, type RunEntry } from '../run-entry.js';
 
 /** Tenants whose last changes are remembered: those of others count as changed when one of them is forgotten. */
 const MAX_TENANTS = 10_000;
 
 /** The place of a run in the order of submission; of one that is not restored yet, it is empty. */
 interface Place {
-  entry: RunEntry | undefined;
+  entry: LiveRunEntry | undefined;
 }
 
 /** The runs of a registry: found by id, and listed in the order of their submission. Commands and queries share it. */
@@ -21,7 +22,7 @@ export class RunIndex {
   readonly #cached = new Map<string, RunEntry>();
   readonly #retention: Retention<RunEntry>;
   /** Runs that have not settled. */
-  readonly #open = new LinkedMap<string, RunEntry>();
+  readonly #open = new LinkedMap<string, LiveRunEntry>();
   /** The statuses of settled runs, which never change again: there may be a million. */
   readonly #settled = new Map<RunStatus, number>();
   #leftRuns = 0;
@@ -46,6 +47,13 @@ export class RunIndex {
     return entry;
   }
 
+  /** Finds a run with its actor. Throws as `find`. @param createError for a settled run, which has none any more */
+  findLive(runId: string, createError: (run: FoldedRun) => WavetrainError): LiveRunEntry {
+    const entry = this.find(runId);
+    if (entry instanceof LiveRunEntry) return entry;
+    throw createError(entry.run as FoldedRun);
+  }
+
   get(runId: string): RunEntry | undefined {
     return this.#places.get(runId)?.entry ?? this.#cached.get(runId);
   }
@@ -54,7 +62,7 @@ export class RunIndex {
     return this.get(runId) !== undefined;
   }
 
-  newestFirst(): Iterable<RunEntry> {
+  newestFirst(): Iterable<LiveRunEntry> {
     this.#retention.sweep();
     return listEntries(this.#places.backwards());
   }
@@ -69,7 +77,7 @@ export class RunIndex {
     if (!this.has(runId)) this.#places.delete(runId);
   }
 
-  add(entry: RunEntry): void {
+  add(entry: LiveRunEntry): void {
     const { id } = entry.run;
     const place = this.#places.get(id);
     if (place === undefined) this.#places.add(id, { entry });
@@ -79,7 +87,7 @@ export class RunIndex {
   }
 
   /** Takes a settled run out of the list, because the archive of the store lists it from now on. It can still be found. */
-  moveToCache(entry: RunEntry): void {
+  moveToCache(entry: LiveRunEntry): void {
     const { id, tenantId } = entry.run;
     this.#places.delete(id);
     this.#open.delete(id);
@@ -119,7 +127,7 @@ export class RunIndex {
   }
 
   /** Call when a run has settled. Changes of a run that has a slot are noticed anyway. */
-  onChanged({ run }: RunEntry): void {
+  onChanged({ run }: LiveRunEntry): void {
     const { id, status, isSettled } = run;
     if (isSettled && this.#open.delete(id)) this.#settled.set(status, (this.#settled.get(status) ?? 0) + 1);
     this.changed(run.tenantId);
@@ -153,12 +161,12 @@ export class RunIndex {
   }
 }
 
-function* listEntries(places: Iterable<Place>): Iterable<RunEntry> {
+function* listEntries(places: Iterable<Place>): Iterable<LiveRunEntry> {
   for (const { entry } of places) if (entry !== undefined) yield entry;
 }
 
 /** @throws WavetrainError `shutting_down` for a run that is left as it is, for the next process */
-export function assertNotLeft({ id, isLeft }: AnyRun): void {
+export function assertNotLeft({ id, isLeft }: Pick<KnownRun, 'id' | 'isLeft'>): void {
   if (isLeft) throw leftToNextProcess(`run ${id}`);
 }
 

@@ -6,7 +6,8 @@ import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
-import { type AnyRun, type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
+import type { ReadableRun } from '../../execution/fold/readable-run.js';
+import { type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
 import type { Admission } from '../admission.js';
 import type { EventLog } from '../event-log.js';
 import type { OpenInspection } from '../inspection/inspection.js';
@@ -20,7 +21,9 @@ import {
   type RerunValues,
 } from '../rerun/rerun.js';
 import { describeRerun, type RerunReport } from '../rerun/rerun-report.js';
-import type { Restoration } from '../store/restoration.js';
+import { type KnownRun, LiveRunEntry } from '../run-entry.js';
+import type { Restoration } from '../store/restore/restoration.js';
+import type { ReplayedRun } from '../store/restore/settled-run-loader.js';
 import type { ArchivedRuns } from '../store/archived-runs.js';
 import type { ArchivePage, EndCounts, ListedRun } from '../store/run-archive.js';
 import {
@@ -231,7 +234,7 @@ export class RunQueries {
     }
   }
 
-  async #settled(run: AnyRun): Promise<RunRecord> {
+  async #settled(run: KnownRun): Promise<RunRecord> {
     const { id: runId } = run;
     await this.#parts.storeGuard.unlessFails(run.settled);
     if (this.#runs.has(runId)) assertNotLeft(run);
@@ -257,7 +260,7 @@ export class RunQueries {
   }
 
   /** Says whether a run belongs to a pipeline or to a plan. Throws `run_not_found`. */
-  kind(runId: string): AnyRun['kind'] {
+  kind(runId: string): ReadableRun['kind'] {
     return this.#find(runId).kind;
   }
 
@@ -320,7 +323,7 @@ export class RunQueries {
   }
 
   /** Looks at a run. The memory of the run counts meanwhile, even if it is forgotten, and so does what is rendered. */
-  async #look<T>(runId: string, createSteps: (run: AnyRun, hold: HoldMemory) => Steps<T>): Promise<T> {
+  async #look<T>(runId: string, createSteps: (run: ReadableRun, hold: HoldMemory) => Steps<T>): Promise<T> {
     const { memory } = this.#parts;
     const entry = this.#runs.find(runId);
     const { tenantId } = entry.run;
@@ -362,14 +365,29 @@ export class RunQueries {
     return new RunFiles(this.#find(runId), this.#parts.executor);
   }
 
-  /** The actor tree of a run, as JSON. Throws `run_not_found`. */
-  snapshot(runId: string): unknown {
-    return this.#find(runId).getActorTree();
+  /** The actor tree of a run, as JSON. Rejects with `run_not_found`, and `memory_full` for a settled run. */
+  async snapshot(runId: string): Promise<unknown> {
+    const { run, close } = await this.#findActor(runId);
+    try {
+      return run.getActorTree();
+    } finally {
+      close();
+    }
   }
 
-  /** Informs the Stately inspector about a run, until the feed is closed. Throws `run_not_found`. */
-  statelyFeed(runId: string, send: (message: StatelyMessage) => void): StatelyFeed {
-    return new StatelyFeed(this.#find(runId), this.#parts.clock, send);
+  /** Informs the Stately inspector about a run, until the feed is closed. Rejects as `snapshot`. */
+  async statelyFeed(runId: string, send: (message: StatelyMessage) => void): Promise<StatelyFeed> {
+    const { run, close } = await this.#findActor(runId);
+    return new StatelyFeed(run, this.#parts.clock, send, close);
+  }
+
+  /** Only these two views need the actor of a run: that of a settled one is made again (D74). */
+  async #findActor(runId: string): Promise<ReplayedRun> {
+    const entry = this.#runs.find(runId);
+    if (entry instanceof LiveRunEntry) return { run: entry.run, close: NO_OP };
+    const replayed = await this.#parts.archived?.replay(runId);
+    if (replayed === undefined) throw runNotFound(runId);
+    return replayed;
   }
 
   /** Opens the inspection of the actors of a run (D35). Rejects with `run_not_found` and `memory_full`. */
@@ -378,7 +396,7 @@ export class RunQueries {
     return this.#runs.find(runId).openInspection(clock, memory);
   }
 
-  #find(runId: string): AnyRun {
+  #find(runId: string): KnownRun {
     return this.#runs.find(runId).run;
   }
 }

@@ -3,7 +3,7 @@ import { writeJsonInSteps } from '../../common/json/json-writer.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { Shape } from '../../common/wire/shape.js';
 import type { BlackboardSchema, EditableDefinitionSchema } from '../../common/wire/submission.js';
-import type { AnyRun } from '../../execution/local-executor.js';
+import type { ReadableRun } from '../../execution/fold/readable-run.js';
 import { copyToJsonInSteps } from '../../execution/invocation/json-output.js';
 import { StoredValues } from '../../execution/session/stored-values.js';
 import type { Write } from '../../execution/session/session-overrides.js';
@@ -27,13 +27,13 @@ export interface BlackboardView extends Shape<typeof BlackboardSchema> {}
 
 export type BlackboardOptions = Pick<TaskOptions, 'whole'>;
 
-export function definitionOf({ prepared }: AnyRun): DefinitionOfRun {
+export function definitionOf({ prepared }: ReadableRun): DefinitionOfRun {
   return 'plan' in prepared ? { plan: prepared.plan } : { pipeline: prepared.pipeline };
 }
 
 /** Shows the submission of a run, in steps. Values of secrets are masked (D61). */
 export function* showDefinition(
-  run: AnyRun,
+  run: ReadableRun,
   writeYaml: WriteYaml,
   hold: HoldMemory,
 ): Steps<EditableDefinition> {
@@ -62,7 +62,7 @@ export function* showDefinition(
  *
  * @param shown the definition with its secrets masked
  */
-function* showText(run: AnyRun, shown: JsonObject): Steps<string | undefined> {
+function* showText(run: ReadableRun, shown: JsonObject): Steps<string | undefined> {
   const { submittedText: text, secrets } = run.prepared;
   if (text === undefined || secrets.masker === undefined) return text;
   if (secrets.masker.mask(text) !== text) return undefined;
@@ -79,7 +79,7 @@ function pick(values: JsonObject, keys: readonly string[]): JsonObject {
 const PARTS_PER_STEP = 200;
 
 /** The definition in one piece: the pipelines of a plan that came from elsewhere are put in their places. */
-function* toDefinition({ prepared }: AnyRun): Steps<JsonObject> {
+function* toDefinition({ prepared }: ReadableRun): Steps<JsonObject> {
   if (!('plan' in prepared)) return prepared.pipeline.definition as unknown as JsonObject;
   const { definition, subPipelines } = prepared.plan;
   const parts: object[] = [];
@@ -92,7 +92,7 @@ function* toDefinition({ prepared }: AnyRun): Steps<JsonObject> {
 
 /** The session of a run before and after, in steps: its tasks may have stored very much. */
 export function* showBlackboard(
-  run: AnyRun,
+  run: ReadableRun,
   { whole = false }: BlackboardOptions,
   hold: HoldMemory,
 ): Steps<BlackboardView> {
@@ -116,7 +116,7 @@ export function* showBlackboard(
 const WRITES_PER_STEP = 5000;
 
 /** In order: no two sub-pipelines of a plan store the same key. */
-function* listWrites(run: AnyRun): Iterable<Write> {
+function* listWrites(run: ReadableRun): Iterable<Write> {
   const runs = run.kind === 'plan' ? run.subRuns.begun.values() : [run];
   for (const { work } of runs) {
     for (const writes of work.writesBefore(Number.POSITIVE_INFINITY)) yield* writes;
@@ -124,7 +124,7 @@ function* listWrites(run: AnyRun): Iterable<Write> {
 }
 
 /** A run may have been given the value of a secret in another way, such as in its params. */
-function* mask(run: AnyRun, values: JsonObject, hold: HoldMemory): Steps<JsonObject> {
+function* mask(run: ReadableRun, values: JsonObject, hold: HoldMemory): Steps<JsonObject> {
   const { masker } = run.prepared.secrets;
   if (masker === undefined) return values;
   const { json, sizeBytes } = yield* copyToJsonInSteps(values, masker);

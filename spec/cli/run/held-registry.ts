@@ -2,7 +2,7 @@ import type { QueriesApi, RegistryApi } from '../../../lib/cli/context.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 import type { RunInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
-import type { RestoredRuns } from '../../../lib/runs/store/restoration.js';
+import type { RestoredRuns } from '../../../lib/runs/store/restore/restoration.js';
 import type { FailedCall, TaskPage } from '../../../lib/runs/tasks/task-record.js';
 import { deferred } from '../../support/deferred.js';
 import { createRunRecord } from '../../support/runs/run-record.js';

@@ -1,3 +1,4 @@
+import type { LocalExecutorOptions } from '../../../lib/execution/executor-options.js';
 import { expect } from 'chai';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import { PastFacts } from '../../../lib/execution/history/past-facts.js';
@@ -5,7 +6,6 @@ import type { FactLog } from '../../../lib/execution/history/run-history.js';
 import {
   type AnyRun,
   LocalExecutor,
-  type LocalExecutorOptions,
 } from '../../../lib/execution/local-executor.js';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';

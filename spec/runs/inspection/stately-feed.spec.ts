@@ -22,7 +22,7 @@ async function watch(definition: string): Promise<Watched> {
   const runs = new ControlledRuns({}, definition);
   const runId = await runs.submit();
   const messages: StatelyMessage[] = [];
-  const feed = runs.registry.queries.statelyFeed(runId, (message) => void messages.push(message));
+  const feed = await runs.registry.queries.statelyFeed(runId, (message) => void messages.push(message));
   return { feed, messages, runs, runId };
 }
 
@@ -96,7 +96,7 @@ describe('The Stately inspector of a run', () => {
     const plans = new ControlledPlans([subPipelineText('one', '{id: t, tool: controlled}')]);
     const planId = await plans.submitPlan({});
     const ofPlan: StatelyMessage[] = [];
-    const planFeed = plans.registry.queries.statelyFeed(planId, (message) => void ofPlan.push(message));
+    const planFeed = await plans.registry.queries.statelyFeed(planId, (message) => void ofPlan.push(message));
     runToEnd(planFeed.announce());
     planFeed.close();
     expect(treeOf(ofPlan)).to.deep.equal([
@@ -142,7 +142,7 @@ describe('The Stately inspector of a run', () => {
     feed.close();
     expect(JSON.stringify(messages)).to.not.include('an output');
     const later: StatelyMessage[] = [];
-    const second = runs.registry.queries.statelyFeed(runId, (message) => void later.push(message));
+    const second = await runs.registry.queries.statelyFeed(runId, (message) => void later.push(message));
     runToEnd(second.announce());
     second.close();
     expect(later).to.have.length(1);
@@ -156,7 +156,7 @@ describe('The Stately inspector of a run', () => {
     const runs = new ControlledRuns({ secrets: { find: () => secret } }, definition);
     const runId = await runs.submit();
     const messages: StatelyMessage[] = [];
-    const feed = runs.registry.queries.statelyFeed(runId, (message) => void messages.push(message));
+    const feed = await runs.registry.queries.statelyFeed(runId, (message) => void messages.push(message));
     expect(runs.findCall(runId).inputs).to.deep.equal({ key: secret });
     runs.findCall(runId).reject(new Error(`the door refuses ${secret}`));
     await runs.registry.settled(runId);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
-import type { RunEntry } from '../../../lib/runs/run-entry.js';
+import type { LiveRunEntry } from '../../../lib/runs/run-entry.js';
 import { collectRuns, mergePages } from '../../../lib/runs/views/run-listing.js';
 import { type RunQuery } from '../../../lib/runs/views/run-query.js';
 import { ControlledRuns, idsOf } from '../controlled-runs.js';
@@ -105,7 +105,7 @@ describe('What queued runs wait for, in the list of runs (D35, D25)', () => {
 /** Runs that are looked at in no time; `looks` counts them. */
 function manyRuns(count: number, goal = 'g') {
   let looks = 0;
-  function* newestFirst(): Generator<RunEntry> {
+  function* newestFirst(): Generator<LiveRunEntry> {
     for (let sequence = count; sequence > 0; sequence--) {
       looks++;
       const run = {
@@ -121,7 +121,7 @@ function manyRuns(count: number, goal = 'g') {
         begunAt: null,
         finishedAt: null,
       };
-      yield { run, sequence } as unknown as RunEntry;
+      yield { run, sequence } as unknown as LiveRunEntry;
     }
   }
   return { entries: newestFirst(), looks: () => looks };

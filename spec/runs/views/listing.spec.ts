@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { collectRuns, mergePages } from '../../../lib/runs/views/run-listing.js';
 import { type RunQuery } from '../../../lib/runs/views/run-query.js';
-import type { RunEntry } from '../../../lib/runs/run-entry.js';
+import type { LiveRunEntry } from '../../../lib/runs/run-entry.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { ControlledRuns, idsOf } from '../controlled-runs.js';
 import { cases } from '../../support/measuring/cases.js';
@@ -73,11 +73,11 @@ describe('RunRegistry.list (D35)', () => {
 
   it('looks at no more runs than the page needs', () => {
     let looks = 0;
-    function* newestFirst(): Generator<RunEntry> {
+    function* newestFirst(): Generator<LiveRunEntry> {
       for (let sequence = 10_000; sequence > 0; sequence--) {
         looks++;
         const run = { id: `run-${sequence}`, createdAt: 0, begunAt: null, finishedAt: null };
-        yield { run, sequence } as unknown as RunEntry;
+        yield { run, sequence } as unknown as LiveRunEntry;
       }
     }
     const found = runToEnd(collectRuns(newestFirst(), { limit: 2 }));

@@ -1,5 +1,6 @@
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import { LocalExecutor, type LocalExecutorOptions } from '../../../lib/execution/local-executor.js';
+import type { LocalExecutorOptions } from '../../../lib/execution/executor-options.js';
+import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { PlanInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import type { PlanRun } from '../../../lib/execution/plan/plan-run.js';
 import { type RunRecord, toRunRecord } from '../../../lib/runs/record.js';

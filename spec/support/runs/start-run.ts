@@ -1,5 +1,6 @@
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import { LocalExecutor, type LocalExecutorOptions } from '../../../lib/execution/local-executor.js';
+import type { LocalExecutorOptions } from '../../../lib/execution/executor-options.js';
+import { LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { RunInputs } from '../../../lib/execution/prepare/run-inputs.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';

@@ -2,7 +2,7 @@ import { errorMessage, WavetrainError } from '../../../common/errors.js';
 import type { PipelineInput } from '../../../plans/plan.js';
 import type { ShellRun } from '../../../runs/store/shell/kept-runs.js';
 import type { StoredSubmission } from '../../../runs/store/run-store.js';
-import type { ReviveDefinition } from '../../../runs/run-factory.js';
+import type { ReviveDefinition } from '../../../runs/store/restore/stored-run-reader.js';
 import {
   type CheckSetup,
   checkDefinitionFile,

@@ -1,6 +1,7 @@
 import type { DefinitionOfTenant, RunQuery } from '../../views/run-query.js';
 import type { CommitQueue } from '../commit-queue.js';
 import type {
+  ArchivedHead,
   ArchiveLimits,
   ArchivePage,
   ArchiveRange,
@@ -32,8 +33,8 @@ export class SqliteArchive implements RunArchive {
     this.#queue.end(end);
   }
 
-  async head(runId: string, tenantId = ''): Promise<StoredRunHead | undefined> {
-    return (await this.#reader.read({ kind: 'head', runId }, tenantId)) as StoredRunHead | undefined;
+  async head(runId: string, tenantId = ''): Promise<ArchivedHead | undefined> {
+    return (await this.#reader.read({ kind: 'head', runId }, tenantId)) as ArchivedHead | undefined;
   }
 
   async page(query: RunQuery, range: ArchiveRange, tenantId: string): Promise<ArchivePage> {

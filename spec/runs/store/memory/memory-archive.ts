@@ -6,6 +6,7 @@ import type { BaseRun } from '../../../../lib/execution/run/base-run.js';
 import type { RunSummary } from '../../../../lib/runs/record.js';
 import type { CommitQueue } from '../../../../lib/runs/store/commit-queue.js';
 import type {
+  ArchivedHead,
   ArchiveLimits,
   ArchivePage,
   ArchiveRange,
@@ -43,8 +44,9 @@ export class MemoryArchive implements RunArchive {
     this.#queue.end(end);
   }
 
-  async head(runId: string): Promise<StoredRunHead | undefined> {
-    return this.#disk.runs.has(runId) ? this.#headOf(runId) : undefined;
+  async head(runId: string): Promise<ArchivedHead | undefined> {
+    if (!this.#disk.runs.has(runId)) return undefined;
+    return { ...this.#headOf(runId), end: this.#disk.ends.get(runId)?.summary };
   }
 
   #headOf(runId: string): StoredRunHead {

@@ -5,7 +5,7 @@ import { parsePipeline } from '../../../../lib/pipelines/load.js';
 import { checkPlan } from '../../../../lib/plans/check.js';
 import { RunRegistry } from '../../../../lib/runs/registry.js';
 import type { RerunRequest } from '../../../../lib/runs/rerun/rerun.js';
-import type { ReviveDefinition } from '../../../../lib/runs/run-factory.js';
+import type { ReviveDefinition } from '../../../../lib/runs/store/restore/stored-run-reader.js';
 import type { RunStore } from '../../../../lib/runs/store/run-store.js';
 import { SqliteStore } from '../../../../lib/runs/store/sqlite/sqlite-store.js';
 import { defineTool } from '../../../../lib/tools/tool.js';

@@ -1,8 +1,8 @@
 import type { MemoryPool } from '../../../../lib/common/memory/memory-pool.js';
 import { parsePipeline } from '../../../../lib/pipelines/load.js';
 import type { RunRecord } from '../../../../lib/runs/record.js';
-import type { RestoredRuns } from '../../../../lib/runs/store/restoration.js';
-import type { ReviveDefinition } from '../../../../lib/runs/run-factory.js';
+import type { RestoredRuns } from '../../../../lib/runs/store/restore/restoration.js';
+import type { ReviveDefinition } from '../../../../lib/runs/store/restore/stored-run-reader.js';
 import type { ArchiveLimits } from '../../../../lib/runs/store/run-archive.js';
 import { deferred } from '../../../support/deferred.js';
 import { ControlledRuns } from '../../controlled-runs.js';

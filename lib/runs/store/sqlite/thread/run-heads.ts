@@ -1,10 +1,10 @@
 import type Database from 'libsql';
 import type { IdempotencyKey } from '../../../idempotency.js';
-import type { EndStatus, StoredRunHead } from '../../run-archive.js';
+import type { ArchivedHead, EndStatus, StoredRunHead } from '../../run-archive.js';
 import { endsSettled, SETTLED_LENGTH } from '../../run-writer.js';
 import { parseSubmission } from '../stored-documents.js';
 import { listDocuments } from './documents.js';
-import { STATES } from './run-columns.js';
+import { STATES, SUMMARY_COLUMNS, type SummaryRow, toListedRun } from './run-columns.js';
 import { inTransaction, selectAll, selectOne } from './statements.js';
 
 export interface RunRow {
@@ -55,13 +55,15 @@ export function readHeads(database: Database.Database, after: number): readonly 
   return selected.map((row) => toHead(database, row));
 }
 
-export function readHead(database: Database.Database, runId: string): StoredRunHead | undefined {
-  const row = selectOne<RunRow>(
+export function readHead(database: Database.Database, runId: string): ArchivedHead | undefined {
+  const row = selectOne<RunRow & SummaryRow>(
     database,
-    `SELECT ${HEAD_COLUMNS} FROM run WHERE id = ? AND removed = 0`,
+    `SELECT ${HEAD_COLUMNS}, ${SUMMARY_COLUMNS} FROM run WHERE id = ? AND removed = 0`,
     runId,
   );
-  return row && toHead(database, row);
+  if (row === undefined) return undefined;
+  const head = toHead(database, row);
+  return head.endStatus === undefined ? head : { ...head, end: toListedRun(row).summary };
 }
 
 /** Fills rows that version 1 of the tables has written, from their submissions. */

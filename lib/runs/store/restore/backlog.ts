@@ -1,7 +1,7 @@
-import { LinkedMap } from '../../common/memory/linked-map.js';
-import type { RunEntry } from '../run-entry.js';
-import type { StoredRunHead } from './run-archive.js';
-import { Deferred } from './run-writer.js';
+import { LinkedMap } from '../../../common/memory/linked-map.js';
+import type { LiveRunEntry } from '../../run-entry.js';
+import type { StoredRunHead } from '../run-archive.js';
+import { Deferred } from '../run-writer.js';
 
 export class PendingRun {
   readonly head: StoredRunHead;
@@ -35,7 +35,7 @@ export class Backlog {
   readonly open = new LinkedMap<string, PendingRun>();
   /** The newest first: the newest is the last to be evicted. */
   readonly settled = new LinkedMap<string, PendingRun>();
-  readonly restoredSettled: RunEntry[] = [];
+  readonly restoredSettled: LiveRunEntry[] = [];
   readonly rebuilds = new Set<Promise<void>>();
   /** The next run waits for memory, and so do the runs behind it. */
   isBlocked = false;

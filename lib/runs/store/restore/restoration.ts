@@ -1,20 +1,20 @@
-import type { Clock } from '../../common/clock.js';
-import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
-import { LinkedMap } from '../../common/memory/linked-map.js';
-import type { MemoryPool } from '../../common/memory/memory-pool.js';
-import { formatMebibytes } from '../../common/text.js';
-import { warnHost } from '../../common/warnings.js';
-import type { Admission } from '../admission.js';
-import type { IdempotencyStore } from '../idempotency.js';
-import type { MissingRunFiles } from '../rerun/missing-run-files.js';
-import type { Retention } from '../retention.js';
-import type { RestoredRun, ReviveDefinition, RunFactory } from '../run-factory.js';
-import type { RunEntry, RunEventListener } from '../run-entry.js';
-import type { RunIndex } from '../views/run-index.js';
+import type { Clock } from '../../../common/clock.js';
+import { errorCode, errorMessage, WavetrainError } from '../../../common/errors.js';
+import { LinkedMap } from '../../../common/memory/linked-map.js';
+import type { MemoryPool } from '../../../common/memory/memory-pool.js';
+import { formatMebibytes } from '../../../common/text.js';
+import { warnHost } from '../../../common/warnings.js';
+import type { Admission } from '../../admission.js';
+import type { IdempotencyStore } from '../../idempotency.js';
+import type { MissingRunFiles } from '../../rerun/missing-run-files.js';
+import type { Retention } from '../../retention.js';
+import type { LiveRunEntry, RunEntry, RunEventListener } from '../../run-entry.js';
+import type { RunIndex } from '../../views/run-index.js';
 import { Backlog, PendingRun } from './backlog.js';
-import { toRunEnd } from './ending-log.js';
-import type { RunArchive, StoredRunHead } from './run-archive.js';
-import type { RunStore } from './run-store.js';
+import { toRunEnd } from '../ending-log.js';
+import type { RunArchive, StoredRunHead } from '../run-archive.js';
+import type { RunStore } from '../run-store.js';
+import type { RestoredRun, StoredRunReader } from './stored-run-reader.js';
 
 /** So many settled runs are rebuilt at once: one whose facts nobody waits for holds up no other. */
 const MAX_REBUILDS = 16;
@@ -31,8 +31,7 @@ export interface RestoredRuns {
 
 interface RestorationOptions {
   readonly store: RunStore;
-  readonly revive: ReviveDefinition;
-  readonly factory: RunFactory;
+  readonly reader: StoredRunReader;
   readonly missingFiles: MissingRunFiles;
   readonly runs: RunIndex;
   readonly keys: IdempotencyStore;
@@ -40,7 +39,7 @@ interface RestorationOptions {
   readonly retention: Retention<RunEntry>;
   readonly clock: Clock;
   readonly memory: MemoryPool | undefined;
-  readonly enter: (run: RestoredRun) => RunEntry;
+  readonly enter: (run: RestoredRun) => LiveRunEntry;
   readonly onEvent: RunEventListener | undefined;
   readonly isClosing: () => boolean;
 }
@@ -199,11 +198,11 @@ export class Restoration {
   }
 
   async #restore(pending: PendingRun, backlog: Backlog): Promise<void> {
-    const { factory, store, revive, missingFiles, admission, enter, onEvent, isClosing } = this.#options;
+    const { reader, store, missingFiles, admission, enter, onEvent, isClosing } = this.#options;
     // Before anything is read of a run for which there was too little memory.
     if (pending.neededBytes > 0) this.#reserve(pending, pending.neededBytes)();
     const reserve = (bytes: number): (() => void) => this.#reserve(pending, bytes);
-    const restored = await factory.restore(pending.head, { store, revive, missingFiles, reserve });
+    const restored = await reader.restore(pending.head, { missingFiles, reserve });
     if (restored === undefined) {
       this.#drop(pending);
       return store.remove(pending.head.id);
@@ -221,7 +220,7 @@ export class Restoration {
   }
 
   async #startRebuild(
-    entry: RunEntry,
+    entry: LiveRunEntry,
     pending: PendingRun,
     backlog: Backlog,
     release: () => void,
@@ -237,7 +236,7 @@ export class Restoration {
     if (this.#rebuilds.size === MAX_REBUILDS) await Promise.race(this.#rebuilds);
   }
 
-  async #rebuild(entry: RunEntry, backlog: Backlog): Promise<void> {
+  async #rebuild(entry: LiveRunEntry, backlog: Backlog): Promise<void> {
     await entry.run.rebuild();
     if (!entry.run.isSettled) return this.#skip(entry);
     this.kept++;
@@ -247,7 +246,7 @@ export class Restoration {
   }
 
   /** Keeps the end of a run that an earlier version of the tables, or a crash, has left without one. */
-  async #moveToArchive(entry: RunEntry, archive: RunArchive): Promise<void> {
+  async #moveToArchive(entry: LiveRunEntry, archive: RunArchive): Promise<void> {
     const { store, runs, retention } = this.#options;
     const { id, tenantId } = entry.run;
     archive.end(toRunEnd(entry.run));
@@ -259,7 +258,7 @@ export class Restoration {
   }
 
   /** A warning has named the run, which has come to another state than it had. It stays in the store. */
-  #skip(entry: RunEntry): void {
+  #skip(entry: LiveRunEntry): void {
     const { id, status } = entry.run;
     this.#options.runs.delete(entry);
     this.#options.keys.forgetRun(id, status);

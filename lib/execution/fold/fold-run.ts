@@ -1,0 +1,189 @@
+import type { Clock } from '../../common/clock.js';
+import { Timeline } from '../../common/clock.js';
+import type { TaskFailure } from '../../common/errors.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
+import type { Steps } from '../../common/scheduling/steps.js';
+import type { ItemEvent, LiveEvent, TaskEvent } from '../events/event.js';
+import { type CountedEvent, isCounted, Journal } from '../events/journal.js';
+import type { Fact } from '../history/fact.js';
+import type { ArtifactStore, PublishedFile } from '../invocation/files/artifact-store.js';
+import { copyToJsonInSteps } from '../invocation/json-output.js';
+import type { MemoryBudget } from '../memory-budget.js';
+import type { PreparedPlan } from '../prepare/prepare-plan.js';
+import type { PreparedRun } from '../prepare/prepare-run.js';
+import { type EarlierStores, earlierStores, InputRenderer } from '../run/input-renderer.js';
+import type { Write } from '../session/session-overrides.js';
+import { StoredValues } from '../session/stored-values.js';
+import { type EndOfRun, FoldedPipelineRun, FoldedPlanRun, type FoldedParts, FoldedSubRun } from './folded-run.js';
+import { FoldedWork } from './folded-work.js';
+
+/** So many facts are folded in less than a millisecond. */
+const FACTS_PER_STEP = 500;
+
+interface FoldContext {
+  readonly end: EndOfRun;
+  /** All facts of the run, in order. */
+  readonly facts: readonly Fact[];
+  readonly clock: Clock;
+  readonly artifacts: ArtifactStore;
+  readonly budget: MemoryBudget;
+}
+
+/** Folds a settled run of a pipeline from its facts, without a machine or a tool, in steps (D74). */
+export function* foldPipelineRun(prepared: PreparedRun, context: FoldContext): Steps<FoldedPipelineRun> {
+  const work = new FoldedWork({
+    ...context,
+    prepared,
+    subPipeline: undefined,
+    createRenderer: (found) =>
+      new InputRenderer(
+        { prepared, work: found },
+        () => ({ session: prepared.session, writes: [] }),
+        (bytes) => void context.budget.tryReserve(bytes),
+      ),
+  });
+  const found = yield* foldFacts(context, () => work);
+  return new FoldedPipelineRun(prepared, work, toParts(prepared, context, found));
+}
+
+/**
+ * Folds a settled run of a plan, in steps.
+ *
+ * @param shared all values of a blackboard that the caller of the run has provided; undefined when the plan has one of its own
+ */
+export function* foldPlanRun(
+  prepared: PreparedPlan,
+  context: FoldContext,
+  shared: Record<string, Json> | undefined,
+): Steps<FoldedPlanRun> {
+  const plan = new PlanFold(prepared, context);
+  const found = yield* foldFacts(
+    context,
+    (place) => plan.find(place)?.work,
+    (event) => plan.onStatus(event),
+    (place, at) => plan.onBegun(place, at),
+  );
+  const { json } = yield* copyToJsonInSteps(shared ?? plan.stored.values, prepared.secrets.masker);
+  const subRuns = { begun: plan.begun, failures: plan.failures, blackboard: json as JsonObject };
+  return new FoldedPlanRun(prepared, subRuns, toParts(prepared, context, found));
+}
+
+/** The sub-pipelines of a plan while its facts are folded. */
+class PlanFold {
+  readonly begun = new Map<string, FoldedSubRun>();
+  readonly failures: TaskFailure[] = [];
+  readonly stored = new StoredValues({}, undefined);
+  readonly #prepared: PreparedPlan;
+  readonly #context: FoldContext;
+
+  constructor(prepared: PreparedPlan, context: FoldContext) {
+    this.#prepared = prepared;
+    this.#context = context;
+  }
+
+  /** Undefined for a sub-pipeline that the plan does not have. */
+  find(id: string): FoldedSubRun | undefined {
+    const found = this.begun.get(id);
+    const prepared = this.#prepared.subRuns.get(id);
+    if (found !== undefined || prepared === undefined) return found;
+    const run = new FoldedSubRun(prepared, this.#createWork(id, prepared));
+    this.begun.set(id, run);
+    return run;
+  }
+
+  #createWork(id: string, prepared: PreparedRun): FoldedWork {
+    const { budget } = this.#context;
+    return new FoldedWork({
+      ...this.#context,
+      prepared,
+      subPipeline: id,
+      createRenderer: (work) =>
+        new InputRenderer(
+          { prepared, work },
+          () => this.#earlierStores(id),
+          (bytes) => void budget.tryReserve(bytes),
+        ),
+      onFailure: (failure) => this.failures.push({ sub_pipeline: id, ...failure }),
+      onWrites: (writes) => this.#store(writes),
+    });
+  }
+
+  #earlierStores(id: string): EarlierStores {
+    const run = this.begun.get(id);
+    const { session } = this.#prepared;
+    return run === undefined ? { session, writes: [] } : earlierStores(session, this.begun.values(), run);
+  }
+
+  #store(writes: readonly Write[]): void {
+    for (const write of writes) this.stored.apply(write);
+  }
+
+  onBegun(id: string, at: number): void {
+    const run = this.find(id);
+    if (run !== undefined) run.startedAt = at;
+  }
+
+  onStatus({ sub_pipeline: id, status, time }: Extract<LiveEvent, { kind: 'sub_pipeline' }>): void {
+    const run = this.find(id);
+    if (run === undefined) return;
+    run.status = status;
+    if (status !== 'queued' && status !== 'running') run.finishedAt = Date.parse(time);
+  }
+}
+
+/** The facts of the run as a whole. */
+interface RunFacts {
+  readonly events: LiveEvent[];
+  readonly counted: CountedEvent[];
+  readonly files: PublishedFile[];
+}
+
+/** Hands each fact of a pipeline to its work, in order, and collects those of the run as a whole. */
+function* foldFacts(
+  { facts }: FoldContext,
+  findWork: (place: string) => FoldedWork | undefined,
+  onStatus?: (event: Extract<LiveEvent, { kind: 'sub_pipeline' }>) => void,
+  onBegun?: (place: string, at: number) => void,
+): Steps<RunFacts> {
+  const found: RunFacts = { events: [], counted: [], files: [] };
+  const lost = findLost(facts);
+  for (const [position, fact] of facts.entries()) {
+    if (position % FACTS_PER_STEP === FACTS_PER_STEP - 1) yield;
+    if (fact.kind === 'files') found.files.push(...fact.files);
+    else if (fact.kind === 'event') {
+      const { event } = fact;
+      found.events.push(event);
+      if (isCounted(event)) found.counted.push(event);
+      if ('within' in event && event.within !== undefined) continue;
+      if (event.kind === 'sub_pipeline') onStatus?.(event);
+      else if (event.kind === 'start') yield* findWork(placeOf(event))?.begin(event) ?? [];
+      else if (event.kind === 'item') findWork(placeOf(event))?.addItem(event);
+    } else if (!('place' in fact) || fact.place.includes('#') || lost(position)) continue;
+    else if (fact.kind === 'begun') onBegun?.(fact.place, fact.at);
+    else findWork(fact.place)?.add(fact);
+  }
+  return found;
+}
+
+function placeOf({ sub_pipeline: subPipeline = '' }: TaskEvent | ItemEvent): string {
+  return subPipeline;
+}
+
+/** Returns a function that says whether the run has gone on without a fact, by its position: it has diverged since. */
+function findLost(facts: readonly Fact[]): (position: number) => boolean {
+  const divergences = facts.flatMap((fact, position) =>
+    fact.kind === 'diverged' ? [{ from: fact.from, to: position }] : [],
+  );
+  return (position) => divergences.some(({ from, to }) => from <= position && position < to);
+}
+
+function toParts(
+  prepared: { readonly id: string; readonly collectEvents: boolean },
+  { end, budget, artifacts, clock }: FoldContext,
+  { events, counted, files }: RunFacts,
+): FoldedParts {
+  const journal = new Journal(prepared.id, new Timeline(clock), prepared.collectEvents, budget);
+  journal.restore(counted);
+  artifacts.restore(prepared.id, budget, files, () => undefined);
+  return { end, journal, budget, artifacts, events };
+}

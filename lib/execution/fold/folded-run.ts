@@ -1,0 +1,212 @@
+import type { Json } from '../../common/json/json.js';
+import type { Shape } from '../../common/wire/shape.js';
+import type { RunSummarySchema } from '../../common/wire/run.js';
+import type { TaskFailure } from '../../common/errors.js';
+import type { RunStatus } from '../../../machines/types.js';
+import type { LiveEvent } from '../events/event.js';
+import type { Journal } from '../events/journal.js';
+import type { ArtifactStore } from '../invocation/files/artifact-store.js';
+import type { MemoryBudget } from '../memory-budget.js';
+import { collectOutcome } from '../plan/plan-run.js';
+import type { PreparedPlan } from '../prepare/prepare-plan.js';
+import type { PreparedRun } from '../prepare/prepare-run.js';
+import type { PlanOutcome, RunArtifact, RunOutcome, SubPipelineStatuses } from '../results.js';
+import type { FoldedWork } from './folded-work.js';
+import type { ReadablePipelineRun, ReadablePlanRun, ReadableSubRun } from './readable-run.js';
+
+/** How a run has ended, as lists show it. */
+export type EndOfRun = Shape<typeof RunSummarySchema>;
+
+/** The parts that settled runs of pipelines and of plans share. */
+export interface FoldedParts {
+  readonly end: EndOfRun;
+  readonly journal: Journal;
+  readonly budget: MemoryBudget;
+  readonly artifacts: ArtifactStore;
+  readonly events: readonly LiveEvent[];
+}
+
+/** A settled run that was folded from its facts: it has no actor, and nothing of it will change (D74). */
+abstract class BaseFoldedRun {
+  readonly isSettled = true;
+  readonly isPaused = false;
+  /** Nothing of the run is at work: another process has settled it. */
+  readonly isLeft = false;
+  readonly settled = Promise.resolve();
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly journal: Journal;
+  readonly budget: MemoryBudget;
+  protected readonly end: EndOfRun;
+  readonly #artifacts: ArtifactStore;
+  #events: readonly LiveEvent[];
+
+  constructor({ end, journal, budget, artifacts, events }: FoldedParts) {
+    this.end = end;
+    this.journal = journal;
+    this.budget = budget;
+    this.#artifacts = artifacts;
+    this.#events = events;
+    this.createdAt = Date.parse(end.created_at);
+    this.startedAt = parseTime(end.started_at);
+    this.finishedAt = parseTime(end.finished_at);
+  }
+
+  get id(): string {
+    return this.end.run_id;
+  }
+
+  get tenantId(): string {
+    return this.end.tenant_id;
+  }
+
+  get labels(): EndOfRun['labels'] {
+    return this.end.labels;
+  }
+
+  get rerunOf(): string | null {
+    return this.end.rerun_of;
+  }
+
+  get trigger(): EndOfRun['trigger'] {
+    return this.end.trigger;
+  }
+
+  get startedBy(): EndOfRun['started_by'] {
+    return this.end.started_by;
+  }
+
+  get definitionId(): string {
+    return this.end.pipeline_id;
+  }
+
+  get goal(): string {
+    return this.end.goal;
+  }
+
+  get status(): RunStatus {
+    return this.end.status;
+  }
+
+  get begunAt(): number | null {
+    return this.startedAt;
+  }
+
+  get progress(): EndOfRun['progress'] {
+    return this.end.progress;
+  }
+
+  get error(): string | null {
+    return this.end.error;
+  }
+
+  get failedTask(): EndOfRun['failed_task'] {
+    return this.end.failed_task;
+  }
+
+  get artifacts(): readonly RunArtifact[] {
+    return this.#artifacts.artifactsOf(this.id);
+  }
+
+  /** Resolves when what can be seen of the run is kept: it was read from there. */
+  committed(): undefined {
+    return undefined;
+  }
+
+  /** Returns the events of the run, once: there may be very many. */
+  takePastEvents(): readonly LiveEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+}
+
+/** A settled run of a pipeline. */
+export class FoldedPipelineRun extends BaseFoldedRun implements ReadablePipelineRun {
+  readonly kind = 'pipeline';
+  readonly subPipelines = null;
+  readonly prepared: PreparedRun;
+  readonly work: FoldedWork;
+
+  constructor(prepared: PreparedRun, work: FoldedWork, parts: FoldedParts) {
+    super(parts);
+    this.prepared = prepared;
+    this.work = work;
+  }
+
+  get failures(): readonly TaskFailure[] {
+    return this.work.failures;
+  }
+
+  get result(): RunOutcome | null {
+    if (this.status !== 'succeeded') return null;
+    const { waves_executed, invocations: tasks_executed } = this.end.progress;
+    return { outputs: this.work.outputs, waves_executed, tasks_executed };
+  }
+}
+
+/** The run of a sub-pipeline of a settled plan. */
+export class FoldedSubRun implements ReadableSubRun {
+  readonly isSettled = true;
+  readonly prepared: PreparedRun;
+  readonly work: FoldedWork;
+  status: RunStatus = 'queued';
+  startedAt: number | null = null;
+  finishedAt: number | null = null;
+
+  constructor(prepared: PreparedRun, work: FoldedWork) {
+    this.prepared = prepared;
+    this.work = work;
+  }
+
+  /** Of a plan that has succeeded, as each of its sub-pipelines has. */
+  get outcome(): RunOutcome {
+    const { outputs, invocations: tasks_executed } = this.work;
+    return { outputs, waves_executed: this.prepared.pipeline.waves.length, tasks_executed };
+  }
+}
+
+/** The runs of the sub-pipelines of a settled plan. */
+export interface FoldedSubRuns {
+  /** By sub-pipeline id, in the order in which they began. */
+  readonly begun: ReadonlyMap<string, FoldedSubRun>;
+  /** The failures of all of them, in the order in which they happened. */
+  readonly failures: readonly TaskFailure[];
+  /** All values on the blackboard at the end of the plan. */
+  readonly blackboard: Readonly<Record<string, Json>>;
+}
+
+/** A settled run of a plan. */
+export class FoldedPlanRun extends BaseFoldedRun implements ReadablePlanRun {
+  readonly kind = 'plan';
+  readonly prepared: PreparedPlan;
+  readonly subRuns: FoldedSubRuns;
+
+  constructor(prepared: PreparedPlan, subRuns: FoldedSubRuns, parts: FoldedParts) {
+    super(parts);
+    this.prepared = prepared;
+    this.subRuns = subRuns;
+  }
+
+  get failures(): readonly TaskFailure[] {
+    return this.subRuns.failures;
+  }
+
+  get subPipelines(): SubPipelineStatuses {
+    const { begun } = this.subRuns;
+    const ids = [...this.prepared.subRuns.keys()];
+    return Object.fromEntries(ids.map((id) => [id, begun.get(id)?.status ?? null]));
+  }
+
+  get result(): PlanOutcome | null {
+    if (this.status !== 'succeeded') return null;
+    return collectOutcome(this.prepared, this.subRuns, this.progress, this.journal.events);
+  }
+}
+
+export type FoldedRun = FoldedPipelineRun | FoldedPlanRun;
+
+function parseTime(time: string | null): number | null {
+  return time === null ? null : Date.parse(time);
+}

@@ -1,0 +1,53 @@
+import type { PlanRun } from '../plan/plan-run.js';
+import type { PipelineRun } from '../run/pipeline-run.js';
+import type { RunWork } from '../run/run-work.js';
+
+/** The fields of a run that its record and its views read. */
+type Shown =
+  | 'id'
+  | 'tenantId'
+  | 'labels'
+  | 'rerunOf'
+  | 'trigger'
+  | 'startedBy'
+  | 'definitionId'
+  | 'goal'
+  | 'status'
+  | 'isSettled'
+  | 'isPaused'
+  | 'createdAt'
+  | 'begunAt'
+  | 'startedAt'
+  | 'finishedAt'
+  | 'progress'
+  | 'error'
+  | 'failures'
+  | 'failedTask'
+  | 'result'
+  | 'artifacts'
+  | 'journal'
+  | 'budget';
+
+/** The outcomes of the tasks of one pipeline: of a run at work, or folded from the facts of a settled one. */
+export type ReadableWork = Pick<
+  RunWork,
+  'outputs' | 'failures' | 'reuse' | 'getTrace' | 'getOutcome' | 'writesBefore'
+>;
+
+/** A run of a pipeline as views read it: one of this process, or one that is folded from its facts (D74). */
+export interface ReadablePipelineRun extends Pick<PipelineRun, Shown | 'kind' | 'subPipelines' | 'prepared'> {
+  readonly work: ReadableWork;
+}
+
+/** The run of a sub-pipeline of a plan. */
+export interface ReadableSubRun
+  extends Pick<PipelineRun, 'prepared' | 'status' | 'isSettled' | 'startedAt' | 'finishedAt'> {
+  readonly work: ReadableWork;
+}
+
+/** A run of a plan as views read it. */
+export interface ReadablePlanRun extends Pick<PlanRun, Shown | 'kind' | 'subPipelines' | 'prepared'> {
+  readonly subRuns: { readonly begun: ReadonlyMap<string, ReadableSubRun> };
+}
+
+export type ReadableRun = ReadablePipelineRun | ReadablePlanRun;

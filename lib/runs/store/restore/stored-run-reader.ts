@@ -1,0 +1,247 @@
+import { WavetrainError } from '../../../common/errors.js';
+import { estimateBytesInSteps } from '../../../common/json/json.js';
+import type { EndOfRun, FoldedRun } from '../../../execution/fold/folded-run.js';
+import type { Fact } from '../../../execution/history/fact.js';
+import { PastFacts } from '../../../execution/history/past-facts.js';
+import { MAX_CRASHES_IN_VAIN } from '../../../execution/history/run-history.js';
+import type { AnyRun, KeptRun, LocalExecutor } from '../../../execution/local-executor.js';
+import type { CheckedDefinition, RunInputs } from '../../../execution/prepare/run-inputs.js';
+import type { MissingRunFiles } from '../../rerun/missing-run-files.js';
+import type { SourcePart } from '../../rerun/source-parts.js';
+import { StoredSource } from '../../rerun/stored-source.js';
+import { type CreatedRun, createRequestedRun, type RequestedRun, type RunOrigin, setOrigin } from '../../run-factory.js';
+import { EndingLog } from '../ending-log.js';
+import type { StoredRunHead } from '../run-archive.js';
+import type { RunStore, StoredFact, StoredSubmission } from '../run-store.js';
+
+/** Checks a definition that was accepted before. Rejects with its problems when it is not valid any more. */
+export type ReviveDefinition = (
+  stored: StoredDefinition,
+  values: RevivedValues,
+) => Promise<CheckedDefinition>;
+
+export type StoredDefinition = Pick<StoredSubmission, 'kind' | 'definition' | 'pipelines'>;
+
+export interface RevivedValues extends Pick<StoredSubmission, 'inputs' | 'session' | 'tenant_id'> {
+  /** No tool of the run is called again: some may not be there any more. */
+  readonly isForSettledRun: boolean;
+  /** True when the version and the catalog of this process have checked the definition before. */
+  readonly isChecked: boolean;
+}
+
+/** A run that another process has accepted. */
+export interface RestoredRun extends CreatedRun {
+  /** Gives back the memory of the facts. Call when the run was rebuilt. */
+  readonly release: () => void;
+}
+
+interface ReaderParts {
+  readonly store: RunStore;
+  readonly executor: LocalExecutor;
+  readonly revive: ReviveDefinition;
+  /** The version and the catalog of this process. */
+  readonly checkedBy: string | undefined;
+}
+
+interface ReadContext {
+  readonly missingFiles: MissingRunFiles;
+  /** Takes memory, and returns a function that gives it back. @throws WavetrainError `queue_full` or `memory_full` */
+  readonly reserve: (bytes: number) => () => void;
+}
+
+/** A run as it was accepted. */
+interface ReadRun {
+  readonly requested: RequestedRun;
+  readonly origin: RunOrigin;
+  /** Call when the run is prepared, before it begins. */
+  readonly complete: (prepared: AnyRun['prepared']) => void;
+}
+
+/**
+ * Makes runs of what the store has kept of them. Each method resolves with undefined for a run that was not accepted, because
+ * a process ended before what it may reuse was kept. Each rejects when this version of Wavetrain, its tools or its settings
+ * do not accept the run any more, and with `queue_full` or `memory_full` when there is no memory for it.
+ */
+export class StoredRunReader {
+  readonly #parts: ReaderParts;
+
+  constructor(parts: ReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** Creates a run again that goes on, or whose end is not kept yet. */
+  restore(head: StoredRunHead, context: ReadContext): Promise<RestoredRun | undefined> {
+    const { executor } = this.#parts;
+    return this.#rebuild(head, context, (requested, kept) => createRequestedRun(executor, requested, kept));
+  }
+
+  /** Creates a settled run with its actor again, which only the caller finds: it is to be rebuilt, too. */
+  recreate(head: StoredRunHead, context: ReadContext): Promise<RestoredRun | undefined> {
+    const { executor } = this.#parts;
+    return this.#rebuild(head, context, (requested, kept) => executor.recreate(requested, kept));
+  }
+
+  /** Folds a settled run from its facts, without an actor (D74). */
+  async fold(head: StoredRunHead, end: EndOfRun, context: ReadContext): Promise<FoldedRun | undefined> {
+    const { store, executor } = this.#parts;
+    const stored = await store.facts(head.id);
+    const release = await this.#reserveFacts(head, stored, context);
+    try {
+      const { parts, facts } = separate(stored);
+      const read = await this.#read(head, parts, context, true);
+      if (read === undefined) return undefined;
+      const prepared = executor.prepareSettled(read.requested, head.id);
+      read.complete(prepared);
+      return await executor.fold(prepared, { end, facts });
+    } finally {
+      release();
+    }
+  }
+
+  async #rebuild(
+    head: StoredRunHead,
+    context: ReadContext,
+    create: (requested: RequestedRun, kept: KeptRun) => AnyRun,
+  ): Promise<RestoredRun | undefined> {
+    const stored = await this.#parts.store.facts(head.id);
+    const release = await this.#reserveFacts(head, stored, context);
+    try {
+      const run = await this.#create(head, stored, context, create);
+      if (run !== undefined) return { run, number: head.number, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+    release();
+    return undefined;
+  }
+
+  /** Takes the memory of the facts, and resolves with a function that gives it back. */
+  async #reserveFacts(
+    { tenantId }: StoredRunHead,
+    stored: readonly StoredFact[],
+    { reserve }: ReadContext,
+  ): Promise<() => void> {
+    return reserve(await this.#parts.executor.stepRunner.run(estimateBytesInSteps(stored), tenantId));
+  }
+
+  async #create(
+    head: StoredRunHead,
+    stored: readonly StoredFact[],
+    context: ReadContext,
+    create: (requested: RequestedRun, kept: KeptRun) => AnyRun,
+  ): Promise<AnyRun | undefined> {
+    const { store, executor } = this.#parts;
+    const { id, createdAt, tenantId } = head;
+    const { parts, facts } = separate(stored);
+    const past = await executor.stepRunner.run(PastFacts.readInSteps(facts), tenantId);
+    assertNoCrashLoop(past);
+    const read = await this.#read(head, parts, context, past.settledAt !== undefined);
+    if (read === undefined) return undefined;
+    const log = new EndingLog(store.log(id, tenantId), store.archive);
+    const run = create(read.requested, { log, past: { id, createdAt, isRestored: true, facts: past } });
+    setOrigin(run, read.origin);
+    log.run = run;
+    read.complete(run.prepared);
+    return run;
+  }
+
+  async #read(
+    { id, tenantId }: StoredRunHead,
+    parts: readonly SourcePart[],
+    { missingFiles, reserve }: ReadContext,
+    isForSettledRun: boolean,
+  ): Promise<ReadRun | undefined> {
+    const { store, revive, executor } = this.#parts;
+    const { stepRunner } = executor;
+    const submission = await store.submission(id);
+    if (submission === undefined) return undefined;
+    const state = { isForSettledRun, isChecked: this.#hasChecked(submission) };
+    // The run takes memory of its own for what it was given: it is not counted twice.
+    reserve(await stepRunner.run(estimateBytesInSteps(submission), tenantId))();
+    const requested = await toRequestedRun(submission, revive, state);
+    const { rerun } = submission;
+    const origin = readOrigin(submission);
+    if (rerun === undefined) return { requested, origin, complete: () => undefined };
+    const source = await stepRunner.run(StoredSource.read(rerun.run_id, parts), tenantId);
+    if (!source.isComplete && !store.isOptional) return undefined;
+    const findEarlier = await reviveEarlier(source, { ...submission, ...state, isChecked: false }, revive);
+    missingFiles.create(rerun.run_id, source.files);
+    const reused = { ...requested, source: source.toRunSource(requested.kind) } as RequestedRun;
+    return { requested: reused, origin, complete: (prepared) => source.complete(prepared, findEarlier) };
+  }
+
+  #hasChecked({ checked_by }: StoredSubmission): boolean {
+    const { checkedBy } = this.#parts;
+    return checkedBy !== undefined && checked_by === checkedBy;
+  }
+}
+
+/** @throws WavetrainError `internal` for a run whose rebuilding has ended the process again and again */
+function assertNoCrashLoop({ crashesInVain }: PastFacts): void {
+  if (crashesInVain < 2 * MAX_CRASHES_IN_VAIN) return;
+  throw new WavetrainError('internal', `the process ended ${crashesInVain} times when it was rebuilt`);
+}
+
+/** Earlier versions have kept only what of the folder has started a run. */
+function readOrigin({ trigger, started_by, definition }: StoredSubmission): RunOrigin {
+  if (started_by !== undefined) return { trigger, startedBy: started_by };
+  if (trigger === undefined) return { startedBy: { kind: 'anonymous', name: null } };
+  const { id } = definition;
+  return { trigger, startedBy: { kind: trigger, name: typeof id === 'string' ? id : null } };
+}
+
+/** Makes a request of what was kept of one, without what it can reuse. Rejects as `revive` does. */
+async function toRequestedRun(
+  submission: StoredSubmission,
+  revive: ReviveDefinition,
+  state: Pick<RevivedValues, 'isForSettledRun' | 'isChecked'>,
+): Promise<RequestedRun> {
+  const {
+    kind,
+    definition,
+    pipelines,
+    rerun: _rerun,
+    idempotency: _key,
+    trigger: _trigger,
+    started_by: _startedBy,
+    submitted_keys,
+    checked_by: _checkedBy,
+    command: _command,
+    ...values
+  } = submission;
+  const inputs = { ...values, submittedKeys: submitted_keys };
+  const revived = await revive(
+    { kind, definition, ...(pipelines && { pipelines }) },
+    { ...values, ...state },
+  );
+  return revived.kind === 'plan'
+    ? { kind: 'plan', inputs: { ...inputs, plan: revived.plan } }
+    : { kind: 'pipeline', inputs: { ...inputs, pipeline: revived.pipeline } };
+}
+
+/** Divides what is kept of a run: the parts of what it may reuse come first. */
+function separate(kept: readonly StoredFact[]): { readonly parts: SourcePart[]; readonly facts: Fact[] } {
+  const parts: SourcePart[] = [];
+  for (const each of kept) {
+    if (!('part' in each)) break;
+    parts.push(each);
+  }
+  return { parts, facts: kept.slice(parts.length) as Fact[] };
+}
+
+/** Checks the definitions that the earlier run of a rerun had, where they are others. Rejects as `revive` does. */
+async function reviveEarlier(
+  { plan, definition }: StoredSource,
+  values: RevivedValues,
+  revive: ReviveDefinition,
+): Promise<(subPipeline: string | undefined) => RunInputs['pipeline'] | undefined> {
+  const stored: StoredDefinition | undefined =
+    plan === undefined ? definition && { kind: 'pipeline', definition } : { kind: 'plan', ...plan };
+  const revived = stored && (await revive(stored, values));
+  if (revived?.kind === 'plan') {
+    const { subPipelines } = revived.plan;
+    return (id) => (id === undefined ? undefined : subPipelines.get(id)?.pipeline);
+  }
+  return () => revived?.pipeline;
+}
