@@ -76,7 +76,10 @@ export function createDependencies(options: LocalExecutorOptions, stepRunner: St
   };
 }
 
-function createCache({ clock: host, cacheFolder }: LocalExecutorOptions, stepRunner: StepRunner): OutputCache {
+function createCache(
+  { clock: host, cacheFolder }: LocalExecutorOptions,
+  stepRunner: StepRunner,
+): OutputCache {
   const clock = completeClock(host);
   if (cacheFolder === undefined) return new OutputCache(clock);
   const runSteps: RunSteps = (steps, tenantId) => stepRunner.run(steps, tenantId, 'cache');

@@ -8,8 +8,8 @@ import { withPlaceholders } from '../definition/secrets/sources.js';
 import type { LiveEvent } from './events/event.js';
 import type { Executor } from './executor.js';
 import { createDependencies, type LocalExecutorOptions } from './executor-options.js';
-import { foldPipelineRun, foldPlanRun } from './fold/fold-run.js';
-import type { EndOfRun, FoldedRun } from './fold/folded-run.js';
+import { foldPipelineRun, foldPlanRun } from './history/fold/fold-run.js';
+import type { EndOfRun, FoldedRun } from './history/fold/folded-run.js';
 import type { Fact } from './history/fact.js';
 import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './history/run-history.js';
 import type { PublishedFile } from './invocation/files/artifact-store.js';
@@ -51,7 +51,7 @@ interface PlanRequest {
 }
 
 /** A run that is asked for, and what it can reuse of an earlier one. */
-export type RunRequest = PipelineRequest | PlanRequest;
+export type ExecutionRequest = PipelineRequest | PlanRequest;
 
 /** A settled run as a store has kept it. */
 export interface SettledPast {
@@ -128,7 +128,7 @@ export class LocalExecutor implements Executor {
   }
 
   /** Creates a settled run with its actor again, which only the caller finds. Throws as `createRun`. */
-  recreate(request: RunRequest, kept: KeptRun): AnyRun {
+  recreate(request: ExecutionRequest, kept: KeptRun): AnyRun {
     return request.kind === 'plan'
       ? this.#createPlanRun(request.inputs, request.source, this.#providedBlackboard, kept)
       : this.#createRun(request.inputs, request.source, this.#providedBlackboard, kept);
@@ -163,7 +163,7 @@ export class LocalExecutor implements Executor {
   }
 
   /** Prepares a settled run as it was accepted. Its secrets may not be there any more. Throws as `createRun`. */
-  prepareSettled(request: RunRequest, id: string): AnyPrepared {
+  prepareSettled(request: ExecutionRequest, id: string): AnyPrepared {
     const secrets = withPlaceholders(this.secrets);
     const blackboard = this.#providedBlackboard;
     return request.kind === 'plan'
@@ -355,7 +355,11 @@ export function runNotFound(runId: string): WavetrainError {
 }
 
 /** Reads the blackboard that the caller of a plan has provided; undefined when the plan has one of its own. */
-async function readShared({ ownsBlackboard, blackboard, tenantId }: PreparedPlan): Promise<JsonObject | undefined> {
+async function readShared({
+  ownsBlackboard,
+  blackboard,
+  tenantId,
+}: PreparedPlan): Promise<JsonObject | undefined> {
   return ownsBlackboard ? undefined : assertRecord(await blackboard.getAll(tenantId));
 }
 

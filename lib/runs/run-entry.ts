@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../machines/types.js';
 import type { Clock } from '../common/clock.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import type { FoldedRun } from '../execution/fold/folded-run.js';
+import type { FoldedRun } from '../execution/history/fold/folded-run.js';
 import type { AnyRun } from '../execution/local-executor.js';
 import type { SubPipelineStatuses } from '../execution/results.js';
 import { EventLog } from './event-log.js';

@@ -2,7 +2,7 @@ import type { Clock } from '../common/clock.js';
 import type { JsonObject } from '../common/json/json.js';
 import { PastFacts } from '../execution/history/past-facts.js';
 import type { PublishedFile } from '../execution/invocation/files/artifact-store.js';
-import type { AnyRun, KeptRun, LocalExecutor, RunRequest } from '../execution/local-executor.js';
+import type { AnyRun, KeptRun, LocalExecutor, ExecutionRequest } from '../execution/local-executor.js';
 import { createRunId, readSubmittedKeys, readSubmittedText } from '../execution/prepare/prepare-run.js';
 import { canReuse, measureSource } from '../execution/prepare/rerun-source.js';
 import type { PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
@@ -12,7 +12,7 @@ import { EndingLog } from './store/ending-log.js';
 import type { KeptSource, RunStore, StoredSubmission } from './store/run-store.js';
 
 /** A run that is asked for, and what it can reuse of an earlier one. */
-export type RequestedRun = RunRequest & {
+export type RequestedRun = ExecutionRequest & {
   /** The plan of the run that it repeats; undefined for a pipeline. */
   readonly earlier?: PlanInputs['plan'] | undefined;
 };
@@ -63,7 +63,6 @@ export class RunFactory {
     store.add({ id, number, createdAt, submission }, source);
     return { run, number };
   }
-
 }
 
 /** Returns the submission of a request as it is kept, as JSON. */

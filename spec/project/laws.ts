@@ -416,7 +416,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/definition/secrets/run-secrets.ts': 'the key of digests, which never leave the process',
       'lib/execution/invocation/cache/cache-file-names.ts':
         'the key of a folder, and names of unfinished files',
-      'lib/execution/local-executor.ts': 'the default of the jitter',
+      'lib/execution/executor-options.ts': 'the default of the jitter',
       'lib/models/models.ts': 'the default of the jitter',
     },
   },
@@ -430,7 +430,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/cli/render/terminal.ts': 'default: the platform',
       'lib/common/warnings.ts': "warns the host of what is nobody's failure",
       'lib/execution/invocation/files/own-folder.ts': 'the user who owns the files',
-      'lib/execution/local-executor.ts': 'default: the working directory',
+      'lib/execution/executor-options.ts': 'default: the working directory',
       'lib/common/workers/answer-requests.ts': 'a program of its own, started by the server',
       'lib/common/scheduling/event-loop-slice.ts': 'waits until no microtask is left',
       'lib/common/workers/fork-server.ts': 'whether the system is Windows, which needs none',

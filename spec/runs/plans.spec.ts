@@ -138,7 +138,7 @@ describe('RunRegistry: runs of plans (law L2, D35)', () => {
   it('returns the actor tree of a plan run as JSON', async () => {
     const plans = new ControlledPlans(TWO);
     const runId = await plans.submitPlan();
-    const text = JSON.stringify(await plans.registry.queries.snapshot(runId));
+    const text = JSON.stringify(await plans.registry.queries.actors.snapshot(runId));
     expect(text).to.include('"sub-runs"').and.to.include('"a":{"snapshot"');
   });
 });

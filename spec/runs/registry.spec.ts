@@ -92,7 +92,10 @@ describe('RunRegistry (law L2)', () => {
       progress: { waves: 1, waves_executed: 0, tasks: 1, tasks_settled: 0, invocations: 0 },
     });
     expect(fixture.registry.queries.tenantId(runId)).to.equal('acme');
-    expect(await fixture.registry.queries.snapshot(runId)).to.deep.include({ status: 'active', value: 'queued' });
+    expect(await fixture.registry.queries.actors.snapshot(runId)).to.deep.include({
+      status: 'active',
+      value: 'queued',
+    });
     expect([...(await fixture.registry.queries.countByStatus())]).to.have.deep.members([
       ['running', 1],
       ['queued', 1],
@@ -135,11 +138,12 @@ describe('RunRegistry (law L2)', () => {
 
   it('throws run_not_found for an unknown id', async () => {
     const { registry } = new ControlledRuns();
-    for (const method of ['record', 'version', 'tenantId', 'events', 'snapshot'] as const) {
+    for (const method of ['record', 'version', 'tenantId', 'events'] as const) {
       expect(() => registry.queries[method]('x'), method)
         .to.throw('there is no run x')
         .with.property('code', 'run_not_found');
     }
+    expect(await catchRejection(registry.queries.actors.snapshot('x'))).to.include({ code: 'run_not_found' });
     for (const method of ['settled', 'cancel', 'rerun'] as const) {
       expect(await catchRejection(registry[method]('x')), method).to.include({ code: 'run_not_found' });
     }

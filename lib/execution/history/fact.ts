@@ -110,6 +110,8 @@ export interface TaskPublished extends OfTask {
   readonly ms?: number;
   /** Undefined when the task has succeeded. */
   readonly error?: string;
+  /** Attempts of a task that has failed although none of its calls had failed it; undefined in facts of earlier versions. */
+  readonly attempts?: number;
 }
 
 /** A run, a sub-pipeline or a pipeline inside a task has left the queue. */

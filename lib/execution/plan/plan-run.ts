@@ -77,16 +77,26 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   }
 
   get progress(): RunProgress {
-    const { waves, tasks } = this.prepared;
-    const progress = { waves_executed: 0, tasks_settled: 0, invocations: 0, sub_pipelines_settled: 0 };
+    const { waves, tasks, subRuns } = this.prepared;
+    const sums = { waves_executed: 0, tasks_settled: 0, invocations: 0, sub_pipelines_settled: 0 };
     for (const run of this.subRuns.begun.values()) {
       const { waves_executed, tasks_settled, invocations } = run.progress;
-      progress.waves_executed += waves_executed;
-      progress.tasks_settled += tasks_settled;
-      progress.invocations += invocations;
-      if (run.isSettled) progress.sub_pipelines_settled++;
+      sums.waves_executed += waves_executed;
+      sums.tasks_settled += tasks_settled;
+      sums.invocations += invocations;
+      if (run.isSettled) sums.sub_pipelines_settled++;
     }
-    return { waves, tasks, sub_pipelines: this.prepared.subRuns.size, ...progress };
+    const { waves_executed, tasks_settled, invocations, sub_pipelines_settled } = sums;
+    // In the order in which a store keeps them, so that a record is the same before and after.
+    return {
+      waves,
+      waves_executed,
+      tasks,
+      tasks_settled,
+      invocations,
+      sub_pipelines: subRuns.size,
+      sub_pipelines_settled,
+    };
   }
 
   get mayPause(): boolean {

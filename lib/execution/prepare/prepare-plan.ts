@@ -19,7 +19,7 @@ import {
   type WithSubmittedKeys,
 } from './prepare-run.js';
 import { measureLabels, mergeLabels } from './run-labels.js';
-import { resolvePlanBreakpoints } from '../breakpoints.js';
+import { resolvePlanBreakpoints } from './breakpoints.js';
 import type { PlanRerunSource } from './rerun-source.js';
 
 /** Checked plan inputs, for the plan and for each of its sub-pipelines. */

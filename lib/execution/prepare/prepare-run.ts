@@ -14,7 +14,7 @@ import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
 import { copyToJson, copyToJsonInSteps } from '../invocation/json-output.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from './run-inputs.js';
-import { resolveBreakpoints } from '../breakpoints.js';
+import { resolveBreakpoints } from './breakpoints.js';
 import { type Options, readOptions } from './options.js';
 import { type RunDefinition, measureSource, type RerunSource } from './rerun-source.js';
 

@@ -176,7 +176,7 @@ export class RunWork implements RunPorts {
       this.#settle(work, { ok: true }, onPublished);
     };
     const failWith = (error: string): void => {
-      const result = work.fail(undefined, error, work.attempts);
+      const result = work.failItself(error, work.attempts);
       this.#settle(work, result, onPublished, work.latest);
     };
     const fail = (reason: string): void => {
@@ -218,7 +218,7 @@ export class RunWork implements RunPorts {
     if (history === undefined || history.replay !== undefined) return onPublished(result);
     const { startedAt, settledAt = startedAt } = work.trace;
     const fact = { kind: 'published', task: work.task.id, ms: settledAt - startedAt } as const;
-    history.note(result.ok ? fact : { ...fact, error: result.error }, settledAt);
+    history.note(result.ok ? fact : { ...fact, error: result.error, ...work.ownFailure }, settledAt);
     history.run.publish(() => onPublished(result));
   }
 

@@ -54,6 +54,8 @@ export class TaskWork implements CallOwner {
   attempts = 0;
   /** The outcome of an earlier run that replaces an invocation. */
   reused: TaskOutcome | undefined;
+  /** Set when the task has failed although none of its calls had failed it. */
+  ownFailure: { readonly attempts: number } | undefined;
   /** True when the task has a failure that was not collected. */
   protected hasFailed = false;
   /** Memory that is taken until the task settles: what was rendered for all of its calls. */
@@ -282,7 +284,13 @@ export class TaskWork implements CallOwner {
   recordTotalFailure(error: string): void {
     if (this.collected === undefined || this.hasFailed) return;
     const attempts = this.collected.reduce((sum, failure) => sum + failure.attempts, 0);
-    this.fail(undefined, error, attempts);
+    this.failItself(error, attempts);
+  }
+
+  /** Records a failure of the task that is none of its calls. */
+  failItself(error: string, attempts: number): FailedResult {
+    this.ownFailure = { attempts };
+    return this.fail(undefined, error, attempts);
   }
 
   /** The output and the blackboard writes. */

@@ -39,7 +39,7 @@ export class StatelyViewer {
   /** Reports a run until it has settled or the page is closed; resolves when the connection is closed. */
   async watch(runId: string): Promise<void> {
     const { queries, clock } = this.#services;
-    const feed = await queries.statelyFeed(runId, (message) => this.#send(JSON.stringify(message)));
+    const feed = await queries.actors.statelyFeed(runId, (message) => this.#send(JSON.stringify(message)));
     this.#feed = feed;
     const stopBeating = this.#beat(clock);
     try {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../common/clock.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import { inNextTurn } from '../../common/scheduling/turns.js';
-import type { FoldedRun } from '../../execution/fold/folded-run.js';
+import type { FoldedRun } from '../../execution/history/fold/folded-run.js';
 import { type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
 import type { IdempotencyKey, IdempotencyStore } from '../idempotency.js';
 import type { RegistryOptions } from '../registry-options.js';

@@ -1,7 +1,7 @@
 import { WavetrainError } from '../../common/errors.js';
 import { type Json, subtractJsonLength } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import type { ReadableRun } from '../../execution/fold/readable-run.js';
+import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import { earlierStores, InputRenderer } from '../../execution/run/input-renderer.js';
@@ -66,7 +66,12 @@ export function* getTask(
 }
 
 /** One page of the items of a fan-out. @throws WavetrainError `task_not_found` or `invalid_request` */
-export function* listItems(run: ReadableRun, taskId: string, query: TaskQuery, hold: HoldMemory): Steps<ItemPage> {
+export function* listItems(
+  run: ReadableRun,
+  taskId: string,
+  query: TaskQuery,
+  hold: HoldMemory,
+): Steps<ItemPage> {
   const { view, part } = findTask(run, taskId, query, hold);
   const page = new Page<ItemRecord>(query, [part]);
   yield* view.prepare();
@@ -223,7 +228,13 @@ function findParts(run: ReadableRun, subPipeline: string | undefined, hold: Hold
     if (prepared === undefined) throw notFound(`run ${run.id} has no sub-pipeline "${id}"`);
     const begun = run.subRuns.begun.get(id);
     const hasEnded = isOver || begun?.isSettled === true;
-    const values = begun && new InputRenderer(begun, () => earlierStores(run.prepared.session, run.subRuns.begun.values(), begun), hold);
+    const values =
+      begun &&
+      new InputRenderer(
+        begun,
+        () => earlierStores(run.prepared.session, run.subRuns.begun.values(), begun),
+        hold,
+      );
     return toPart(run, prepared, values && { work: begun.work, values }, hasEnded, id);
   });
 }

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import { LinkedMap } from '../../common/memory/linked-map.js';
-import type { FoldedRun } from '../../execution/fold/folded-run.js';
+import type { FoldedRun } from '../../execution/history/fold/folded-run.js';
 import { type AnyRun, runNotFound } from '../../execution/local-executor.js';
 import type { Retention } from '../retention.js';
 import { type KnownRun, LiveRunEntry, type RunEntry } from '../run-entry.js';

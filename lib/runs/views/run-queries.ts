@@ -6,12 +6,12 @@ import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
-import type { ReadableRun } from '../../execution/fold/readable-run.js';
+import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
 import { type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
 import type { Admission } from '../admission.js';
 import type { EventLog } from '../event-log.js';
 import type { OpenInspection } from '../inspection/inspection.js';
-import { StatelyFeed, type StatelyMessage } from '../inspection/stately-feed.js';
+import { RunActors } from '../inspection/run-actors.js';
 import { type AcceptedRun, type RunRecord, type RunSummary, toRunRecord } from '../record.js';
 import {
   mergeValues,
@@ -21,9 +21,8 @@ import {
   type RerunValues,
 } from '../rerun/rerun.js';
 import { describeRerun, type RerunReport } from '../rerun/rerun-report.js';
-import { type KnownRun, LiveRunEntry } from '../run-entry.js';
+import type { KnownRun } from '../run-entry.js';
 import type { Restoration } from '../store/restore/restoration.js';
-import type { ReplayedRun } from '../store/restore/settled-run-loader.js';
 import type { ArchivedRuns } from '../store/archived-runs.js';
 import type { ArchivePage, EndCounts, ListedRun } from '../store/run-archive.js';
 import {
@@ -81,12 +80,15 @@ interface QueriedParts {
 
 /** Reads the runs of a registry, and changes none of them. */
 export class RunQueries {
+  /** Looks at the actors of runs, which settled ones need not have any more. */
+  readonly actors: RunActors;
   readonly #parts: QueriedParts;
   readonly #runs: RunIndex;
 
   constructor(parts: QueriedParts) {
     this.#parts = parts;
     this.#runs = parts.runs;
+    this.actors = new RunActors(parts);
   }
 
   /** The runs that are still to be taken over from the store; undefined without a store, and until they are listed. */
@@ -363,31 +365,6 @@ export class RunQueries {
   /** The files of a run (D63). Throws `run_not_found`. */
   artifacts(runId: string): RunFiles {
     return new RunFiles(this.#find(runId), this.#parts.executor);
-  }
-
-  /** The actor tree of a run, as JSON. Rejects with `run_not_found`, and `memory_full` for a settled run. */
-  async snapshot(runId: string): Promise<unknown> {
-    const { run, close } = await this.#findActor(runId);
-    try {
-      return run.getActorTree();
-    } finally {
-      close();
-    }
-  }
-
-  /** Informs the Stately inspector about a run, until the feed is closed. Rejects as `snapshot`. */
-  async statelyFeed(runId: string, send: (message: StatelyMessage) => void): Promise<StatelyFeed> {
-    const { run, close } = await this.#findActor(runId);
-    return new StatelyFeed(run, this.#parts.clock, send, close);
-  }
-
-  /** Only these two views need the actor of a run: that of a settled one is made again (D74). */
-  async #findActor(runId: string): Promise<ReplayedRun> {
-    const entry = this.#runs.find(runId);
-    if (entry instanceof LiveRunEntry) return { run: entry.run, close: NO_OP };
-    const replayed = await this.#parts.archived?.replay(runId);
-    if (replayed === undefined) throw runNotFound(runId);
-    return replayed;
   }
 
   /** Opens the inspection of the actors of a run (D35). Rejects with `run_not_found` and `memory_full`. */

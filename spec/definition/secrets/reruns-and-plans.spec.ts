@@ -64,7 +64,11 @@ describe('A plan with secrets (D61)', () => {
     const runId = await registry.submitPlan({ plan: parsePlan(PLAN, { tools: LEAKY_TOOLS }) });
     const record = await registry.settled(runId);
     expect(record.error).to.equal('sub-pipeline "two", task "b": refused: *** ***');
-    const told = JSON.stringify([record, await registry.tasks(runId), await registry.queries.snapshot(runId)]);
+    const told = JSON.stringify([
+      record,
+      await registry.tasks(runId),
+      await registry.queries.actors.snapshot(runId),
+    ]);
     expect(told).not.to.include('98765').and.not.to.include('other-value');
   });
 

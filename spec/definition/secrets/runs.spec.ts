@@ -65,7 +65,7 @@ async function run(
   const told = [
     record,
     events,
-    await registry.queries.snapshot(runId),
+    await registry.queries.actors.snapshot(runId),
     await registry.tasks(runId),
     items,
     registry.queries.failure(runId),

@@ -3,10 +3,7 @@ import { expect } from 'chai';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import { PastFacts } from '../../../lib/execution/history/past-facts.js';
 import type { FactLog } from '../../../lib/execution/history/run-history.js';
-import {
-  type AnyRun,
-  LocalExecutor,
-} from '../../../lib/execution/local-executor.js';
+import { type AnyRun, LocalExecutor } from '../../../lib/execution/local-executor.js';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { type RunRecord, toRunRecord } from '../../../lib/runs/record.js';

@@ -36,7 +36,7 @@ describe('A bug in a handler (D32)', () => {
       undefined,
       Object.assign(new Error(SECRET), { status: 418 }),
     ]) {
-      registry.queries.snapshot = () => {
+      registry.queries.actors.snapshot = () => {
         throw thrown;
       };
       await expectBug(`/pipelines/runs/${await fixture.submit()}/snapshot`);

@@ -22,7 +22,10 @@ async function watch(definition: string): Promise<Watched> {
   const runs = new ControlledRuns({}, definition);
   const runId = await runs.submit();
   const messages: StatelyMessage[] = [];
-  const feed = await runs.registry.queries.statelyFeed(runId, (message) => void messages.push(message));
+  const feed = await runs.registry.queries.actors.statelyFeed(
+    runId,
+    (message) => void messages.push(message),
+  );
   return { feed, messages, runs, runId };
 }
 
@@ -96,7 +99,10 @@ describe('The Stately inspector of a run', () => {
     const plans = new ControlledPlans([subPipelineText('one', '{id: t, tool: controlled}')]);
     const planId = await plans.submitPlan({});
     const ofPlan: StatelyMessage[] = [];
-    const planFeed = await plans.registry.queries.statelyFeed(planId, (message) => void ofPlan.push(message));
+    const planFeed = await plans.registry.queries.actors.statelyFeed(
+      planId,
+      (message) => void ofPlan.push(message),
+    );
     runToEnd(planFeed.announce());
     planFeed.close();
     expect(treeOf(ofPlan)).to.deep.equal([
@@ -142,7 +148,10 @@ describe('The Stately inspector of a run', () => {
     feed.close();
     expect(JSON.stringify(messages)).to.not.include('an output');
     const later: StatelyMessage[] = [];
-    const second = await runs.registry.queries.statelyFeed(runId, (message) => void later.push(message));
+    const second = await runs.registry.queries.actors.statelyFeed(
+      runId,
+      (message) => void later.push(message),
+    );
     runToEnd(second.announce());
     second.close();
     expect(later).to.have.length(1);
@@ -156,7 +165,10 @@ describe('The Stately inspector of a run', () => {
     const runs = new ControlledRuns({ secrets: { find: () => secret } }, definition);
     const runId = await runs.submit();
     const messages: StatelyMessage[] = [];
-    const feed = await runs.registry.queries.statelyFeed(runId, (message) => void messages.push(message));
+    const feed = await runs.registry.queries.actors.statelyFeed(
+      runId,
+      (message) => void messages.push(message),
+    );
     expect(runs.findCall(runId).inputs).to.deep.equal({ key: secret });
     runs.findCall(runId).reject(new Error(`the door refuses ${secret}`));
     await runs.registry.settled(runId);

@@ -441,7 +441,7 @@ describe('A registry that is restored from a store (D68)', () => {
     await second.registry.restore(revive);
     const { result: _, ...shown } = await second.show(runId);
     expect(before).to.deep.include(shown);
-    const replayed = catchRejection(second.registry.queries.snapshot(runId));
+    const replayed = catchRejection(second.registry.queries.actors.snapshot(runId));
     await settle(20);
     second.clock.advance(500);
     expect(errorMessage(await replayed)).to.contain(`the actors of run ${runId} cannot be shown`);

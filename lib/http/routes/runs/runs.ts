@@ -33,7 +33,7 @@ export function runRoutes(services: HttpServices): Route[] {
       handle: async (_request, runId) => {
         // The tree of a plan may have thousands of actors: its time counts in the turn of its tenant.
         await fairYield(queries.tenantId(runId));
-        return { body: await queries.snapshot(runId) };
+        return { body: await queries.actors.snapshot(runId) };
       },
     }),
   ];

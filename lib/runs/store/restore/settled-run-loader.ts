@@ -2,7 +2,7 @@ import { errorCode, WavetrainError } from '../../../common/errors.js';
 import type { MemoryPool } from '../../../common/memory/memory-pool.js';
 import { shareLimit } from '../../../common/memory/shared-limit.js';
 import { ConcurrencyLimiter } from '../../../common/scheduling/concurrency-limiter.js';
-import type { FoldedRun } from '../../../execution/fold/folded-run.js';
+import type { FoldedRun } from '../../../execution/history/fold/folded-run.js';
 import { type AnyRun, runNotFound } from '../../../execution/local-executor.js';
 import type { MissingRunFiles } from '../../rerun/missing-run-files.js';
 import type { ArchivedHead, RunArchive, StoredRunHead } from '../run-archive.js';

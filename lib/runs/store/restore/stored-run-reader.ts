@@ -1,6 +1,6 @@
 import { WavetrainError } from '../../../common/errors.js';
 import { estimateBytesInSteps } from '../../../common/json/json.js';
-import type { EndOfRun, FoldedRun } from '../../../execution/fold/folded-run.js';
+import type { EndOfRun, FoldedRun } from '../../../execution/history/fold/folded-run.js';
 import type { Fact } from '../../../execution/history/fact.js';
 import { PastFacts } from '../../../execution/history/past-facts.js';
 import { MAX_CRASHES_IN_VAIN } from '../../../execution/history/run-history.js';
@@ -9,7 +9,13 @@ import type { CheckedDefinition, RunInputs } from '../../../execution/prepare/ru
 import type { MissingRunFiles } from '../../rerun/missing-run-files.js';
 import type { SourcePart } from '../../rerun/source-parts.js';
 import { StoredSource } from '../../rerun/stored-source.js';
-import { type CreatedRun, createRequestedRun, type RequestedRun, type RunOrigin, setOrigin } from '../../run-factory.js';
+import {
+  type CreatedRun,
+  createRequestedRun,
+  type RequestedRun,
+  type RunOrigin,
+  setOrigin,
+} from '../../run-factory.js';
 import { EndingLog } from '../ending-log.js';
 import type { StoredRunHead } from '../run-archive.js';
 import type { RunStore, StoredFact, StoredSubmission } from '../run-store.js';

@@ -1,12 +1,12 @@
-import type { RunBreakpoints } from '../../machines/run.js';
-import { WavetrainError } from '../common/errors.js';
-import { describeKind } from '../common/json/json.js';
-import { cutText } from '../common/text.js';
-import { didYouMean } from '../definition/problems/hint.js';
-import { nearest } from '../definition/did-you-mean.js';
-import type { Pipeline } from '../pipelines/pipeline.js';
-import type { Plan } from '../plans/plan.js';
-import type { Breakpoints } from './prepare/run-inputs.js';
+import type { RunBreakpoints } from '../../../machines/run.js';
+import { WavetrainError } from '../../common/errors.js';
+import { describeKind } from '../../common/json/json.js';
+import { cutText } from '../../common/text.js';
+import { didYouMean } from '../../definition/problems/hint.js';
+import { nearest } from '../../definition/did-you-mean.js';
+import type { Pipeline } from '../../pipelines/pipeline.js';
+import type { Plan } from '../../plans/plan.js';
+import type { Breakpoints } from './run-inputs.js';
 
 /** Maximum number of tasks before which a run pauses. */
 const MAX_BREAKPOINTS = 100;

@@ -1,17 +1,17 @@
-import type { TaskFailure } from '../../common/errors.js';
-import type { Json } from '../../common/json/json.js';
-import type { Task } from '../../pipelines/pipeline.js';
-import { NO_MEMORY_FOR_ERROR } from '../events/journal.js';
-import type { CallSettled, RetryWaits, TaskPublished } from '../history/fact.js';
-import { RecordedError } from '../invocation/thrown-error.js';
-import type { MemoryBudget } from '../memory-budget.js';
-import type { PreparedRun } from '../prepare/prepare-run.js';
-import type { TaskOutcome } from '../results.js';
-import { ITEM_BYTES, ITEM_ERROR_BYTES } from '../run/fan-out-work.js';
-import { TASK_BYTES } from '../run/run-work.js';
-import { toFailureBytes } from '../run/task-work.js';
-import { TaskTrace, UNKNOWN_TIME } from '../run/task-trace.js';
-import { NO_WRITES, type Write } from '../session/session-overrides.js';
+import type { TaskFailure } from '../../../common/errors.js';
+import type { Json } from '../../../common/json/json.js';
+import type { Task } from '../../../pipelines/pipeline.js';
+import { NO_MEMORY_FOR_ERROR } from '../../events/journal.js';
+import type { CallSettled, RetryWaits, TaskPublished } from '../fact.js';
+import { RecordedError } from '../../invocation/thrown-error.js';
+import type { MemoryBudget } from '../../memory-budget.js';
+import type { PreparedRun } from '../../prepare/prepare-run.js';
+import type { TaskOutcome } from '../../results.js';
+import { ITEM_BYTES, ITEM_ERROR_BYTES } from '../../run/fan-out-work.js';
+import { TASK_BYTES } from '../../run/run-work.js';
+import { toFailureBytes } from '../../run/task-work.js';
+import { TaskTrace, UNKNOWN_TIME } from '../../run/task-trace.js';
+import { NO_WRITES, type Write } from '../../session/session-overrides.js';
 
 const NO_ITEM_WRITES: readonly (readonly Write[])[] = [];
 
@@ -116,13 +116,11 @@ export class FoldedTask {
   }
 
   /** Returns the failure with which a task has failed of which no call had failed it before; undefined for others. */
-  publish({ at, ms, error }: TaskPublished): TaskFailure | undefined {
+  publish({ at, ms, error, attempts }: TaskPublished): TaskFailure | undefined {
     const { trace } = this;
     if (ms !== undefined) trace.startedAt = at - ms;
     const failure =
-      error === undefined || this.#hasFailed
-        ? undefined
-        : this.#addFailure(undefined, error, this.#attemptsOfFailure, at, false);
+      error === undefined || this.#hasFailed ? undefined : this.#failItself(error, at, attempts);
     trace.settledAt = at;
     trace.hasFailed = error !== undefined;
     trace.isReused = this.#reused !== undefined;
@@ -132,11 +130,12 @@ export class FoldedTask {
     return failure;
   }
 
-  /** Of a fan-out whose items have all failed, the attempts of them all. */
-  get #attemptsOfFailure(): number {
+  /** @param attempts undefined when the task was stopped before an item had failed, and in facts of earlier versions */
+  #failItself(error: string, at: number, attempts: number | undefined): TaskFailure | undefined {
     const collected = this.#collected ?? [];
-    const isTotal = collected.length > 0 && collected.length === this.#itemOutputs?.length;
-    return isTotal ? collected.reduce((sum, { attempts }) => sum + attempts, 0) : this.#attempts;
+    if (attempts === undefined && this.#itemOutputs !== undefined && collected.length === 0) return undefined;
+    const likely = collected.reduce((sum, each) => sum + each.attempts, this.#attempts);
+    return this.#addFailure(undefined, error, attempts ?? likely, at, false);
   }
 
   #addFailure(

@@ -1,17 +1,17 @@
-import type { TaskFailure } from '../../common/errors.js';
-import type { Json } from '../../common/json/json.js';
-import type { Steps } from '../../common/scheduling/steps.js';
-import type { ItemEvent, TaskEvent } from '../events/event.js';
-import type { PlacedFact } from '../history/fact.js';
-import type { ArtifactStore } from '../invocation/files/artifact-store.js';
-import type { MemoryBudget } from '../memory-budget.js';
-import type { PreparedRun } from '../prepare/prepare-run.js';
-import type { TaskOutcome } from '../results.js';
-import type { InputRenderer } from '../run/input-renderer.js';
-import { PublishedOutcomes } from '../run/published-outcomes.js';
-import { Reuse } from '../run/reuse.js';
-import type { TaskTrace } from '../run/task-trace.js';
-import type { Write } from '../session/session-overrides.js';
+import type { TaskFailure } from '../../../common/errors.js';
+import type { Json } from '../../../common/json/json.js';
+import type { Steps } from '../../../common/scheduling/steps.js';
+import type { ItemEvent, TaskEvent } from '../../events/event.js';
+import type { PlacedFact } from '../fact.js';
+import type { ArtifactStore } from '../../invocation/files/artifact-store.js';
+import type { MemoryBudget } from '../../memory-budget.js';
+import type { PreparedRun } from '../../prepare/prepare-run.js';
+import type { TaskOutcome } from '../../results.js';
+import type { InputRenderer } from '../../run/input-renderer.js';
+import { PublishedOutcomes } from '../../run/published-outcomes.js';
+import { Reuse } from '../../run/reuse.js';
+import type { TaskTrace } from '../../run/task-trace.js';
+import type { Write } from '../../session/session-overrides.js';
 import { FoldedTask } from './folded-task.js';
 import type { ReadableWork } from './readable-run.js';
 
@@ -89,7 +89,7 @@ export class FoldedWork implements ReadableWork {
     if (task === undefined) return;
     const list = yield* this.#parts.createRenderer(this).renderList(task);
     if (!list.ok || !Array.isArray(list.value)) return;
-    trace.reusable = this.reuse?.findItems(task, list.value as readonly Json[]);
+    trace.reusable = this.reuse?.findItems(task, list.value);
     if (trace.reusable !== undefined) this.#parts.budget.tryReserve(trace.reusable.listBytes);
   }
 

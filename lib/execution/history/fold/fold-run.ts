@@ -1,20 +1,26 @@
-import type { Clock } from '../../common/clock.js';
-import { Timeline } from '../../common/clock.js';
-import type { TaskFailure } from '../../common/errors.js';
-import type { Json, JsonObject } from '../../common/json/json.js';
-import type { Steps } from '../../common/scheduling/steps.js';
-import type { ItemEvent, LiveEvent, TaskEvent } from '../events/event.js';
-import { type CountedEvent, isCounted, Journal } from '../events/journal.js';
-import type { Fact } from '../history/fact.js';
-import type { ArtifactStore, PublishedFile } from '../invocation/files/artifact-store.js';
-import { copyToJsonInSteps } from '../invocation/json-output.js';
-import type { MemoryBudget } from '../memory-budget.js';
-import type { PreparedPlan } from '../prepare/prepare-plan.js';
-import type { PreparedRun } from '../prepare/prepare-run.js';
-import { type EarlierStores, earlierStores, InputRenderer } from '../run/input-renderer.js';
-import type { Write } from '../session/session-overrides.js';
-import { StoredValues } from '../session/stored-values.js';
-import { type EndOfRun, FoldedPipelineRun, FoldedPlanRun, type FoldedParts, FoldedSubRun } from './folded-run.js';
+import type { Clock } from '../../../common/clock.js';
+import { Timeline } from '../../../common/clock.js';
+import type { TaskFailure } from '../../../common/errors.js';
+import type { Json, JsonObject } from '../../../common/json/json.js';
+import type { Steps } from '../../../common/scheduling/steps.js';
+import type { ItemEvent, LiveEvent, TaskEvent } from '../../events/event.js';
+import { type CountedEvent, isCounted, Journal } from '../../events/journal.js';
+import type { Fact } from '../fact.js';
+import type { ArtifactStore, PublishedFile } from '../../invocation/files/artifact-store.js';
+import { copyToJsonInSteps } from '../../invocation/json-output.js';
+import type { MemoryBudget } from '../../memory-budget.js';
+import type { PreparedPlan } from '../../prepare/prepare-plan.js';
+import type { PreparedRun } from '../../prepare/prepare-run.js';
+import { type EarlierStores, earlierStores, InputRenderer } from '../../run/input-renderer.js';
+import type { Write } from '../../session/session-overrides.js';
+import { StoredValues } from '../../session/stored-values.js';
+import {
+  type EndOfRun,
+  FoldedPipelineRun,
+  FoldedPlanRun,
+  type FoldedParts,
+  FoldedSubRun,
+} from './folded-run.js';
 import { FoldedWork } from './folded-work.js';
 
 /** So many facts are folded in less than a millisecond. */

@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import type { Steps } from '../../../lib/common/scheduling/steps.js';
+import type { RunRegistry } from '../../../lib/runs/registry.js';
+import { cases } from '../../support/measuring/cases.js';
+import { settle } from '../../support/deferred.js';
+import { KEEPINGS, KeptReruns } from './suites/kept-reruns.js';
+
+/** Lists by their lengths. */
+const LISTS = 'inputs: {list0: [], list1: [7], list2: [7, 8], list3: [1, 2, 3], list4: [1, 1, 2, 3]}';
+
+/** A task in flow style. It may read what an earlier one returned. */
+const taskOf = (index: number): fc.Arbitrary<string> =>
+  fc
+    .record({
+      reads: index === 0 ? fc.constant(undefined) : fc.option(fc.nat(index - 1), { nil: undefined }),
+      session: fc.boolean(),
+      key: fc.constantFrom(undefined, 'list', 'other'),
+      items: fc.option(fc.nat(4), { nil: undefined }),
+      collects: fc.boolean(),
+      retries: fc.nat(1),
+      cached: fc.boolean(),
+      nested: fc.boolean(),
+      file: fc.boolean(),
+    })
+    .map(({ reads, session, key, items, collects, retries, cached, nested, file }) => {
+      const text =
+        reads === undefined ? `"${session ? '{{session.given}}' : index}"` : `"{{t${reads}.output}}"`;
+      const fanOut =
+        items === undefined
+          ? ''
+          : `parallel_over: "{{pipeline.inputs.list${items}}}", ${collects ? 'on_item_error: collect, ' : ''}`;
+      const item = items === undefined ? text : '"{{item}}"';
+      const stored = key === undefined ? '' : `, key: ${key}`;
+      const written = file && items === undefined ? `, file: f${index}.txt` : '';
+      const after = nested && reads !== undefined ? `await: [t${reads}], ` : '';
+      const common = `id: t${index}, retry: ${retries}, retry_delay: 0.001, ${after}${fanOut}`;
+      if (!nested) {
+        const cache = cached && key === undefined ? 'cache: true, ' : '';
+        return `{${common}${cache}tool: work, inputs: {text: ${item}${stored}${written}}}`;
+      }
+      const pipeline = `{id: inner, goal: g, inputs: {v: 0}, tasks: [{id: x, tool: work, inputs: {text: 1}}]}`;
+      return `{${common}tool: run_pipeline, inputs: {inputs: {v: ${items === undefined ? 1 : item}}, pipeline: ${pipeline}}}`;
+    });
+
+const tasksOf = (max: number): fc.Arbitrary<string> =>
+  fc
+    .integer({ min: 1, max })
+    .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => taskOf(index))))
+    .map((tasks) => tasks.join(', '));
+
+const scenarios = fc.record({
+  first: tasksOf(4),
+  second: tasksOf(2),
+  isPlan: fc.boolean(),
+  broken: fc.array(fc.constantFrom('t0', 't1', 't2', 't0[0]', 't1[1]', 't0[2]', 'x'), { maxLength: 3 }),
+  cancel: fc.option(fc.record({ after: fc.nat(4), force: fc.boolean() }), { nil: undefined }),
+  from: fc.constantFrom(undefined, 'failed', 't0'),
+});
+
+/** Shows definitions without their texts. */
+function* noYaml(): Steps<null> {
+  yield;
+  return null;
+}
+
+/** Each view of a run, as JSON text. */
+async function showAll({ queries }: RunRegistry, runId: string): Promise<Record<string, string>> {
+  const close = await queries.open(runId, null);
+  try {
+    const record = queries.record(runId);
+    const { tasks } = await queries.tasks(runId, { limit: 500 });
+    const views: Record<string, unknown> = {
+      record,
+      tasks,
+      version: queries.version(runId),
+      events: queries.events(runId).readAfter(0, 10_000),
+      blackboard: await queries.blackboard(runId),
+      definition: await queries.definition(runId, noYaml),
+      failure: queries.failure(runId),
+      failedCalls: await queries.failedCalls(runId, { most: 50 }),
+      artifacts: queries.artifacts(runId).page({}),
+      // Warnings name places in the text of a definition, which is another one when it is read again.
+      report: { ...(await queries.rerunReport(runId)), warnings: [] },
+      inspection: (await queries.inspection(runId)).log.readAfter(0, 10_000),
+    };
+    for (const { task_id, sub_pipeline, items } of tasks) {
+      if (items === null) continue;
+      const query = { limit: 500, ...(sub_pipeline !== undefined && { sub_pipeline }) };
+      views[`items of ${task_id}`] = await queries.items(runId, task_id, query);
+    }
+    for (const from of [undefined, 'failed']) {
+      const previewed = await queries
+        .previewRerun(runId, { from })
+        .catch((error: unknown) => ({ error: String(error) }));
+      views[`rerun from ${from}`] = { ...previewed, warnings: [] };
+    }
+    return Object.fromEntries(Object.entries(views).map(([name, view]) => [name, JSON.stringify(view)]));
+  } finally {
+    close();
+  }
+}
+
+describe('A settled run that is folded from its facts (D74)', () => {
+  it('is shown in every view, byte by byte, as its actors had shown it', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenarios, async ({ first, second, isPlan, broken, cancel, from }) => {
+        const keeping = KEEPINGS['memory']?.();
+        if (keeping === undefined) throw new Error('there is no store in memory');
+        const live = await KeptReruns.open(keeping);
+        for (const call of broken) live.broken.add(call);
+        const session = { given: 'value' };
+        const part = (id: string, tasks: string): string =>
+          `{id: ${id}, goal: g, pipeline: {id: p-${id}, goal: g, ${LISTS}, tasks: [${tasks}]}}`;
+        const runId = isPlan
+          ? await live.registry.submitPlan({
+              plan: live.parsePlan(
+                `{id: both, goal: g, plan_concurrency: 2, sub_pipelines: [${part('a', first)}, ${part('b', second)}]}`,
+              ),
+              session,
+            })
+          : await live.registry.submit({
+              pipeline: live.parse(`{id: spec, goal: g, ${LISTS}, tasks: [${first}]}`),
+              session,
+              collect_events: true,
+            });
+        if (cancel !== undefined) {
+          await settle(cancel.after);
+          await live.registry.cancel(runId, { force: cancel.force }).catch(() => undefined);
+        }
+        await live.registry.settled(runId);
+        live.broken.clear();
+        const rerun = await live.registry
+          .rerun(runId, from === undefined ? {} : { from: isPlan && from === 't0' ? 'a' : from })
+          .catch(() => runId);
+        await live.registry.settled(rerun);
+        await live.store.idle();
+        const folded = await KeptReruns.open(keeping);
+        for (const id of new Set([runId, rerun])) {
+          const [shown, expected] = [await showAll(folded.registry, id), await showAll(live.registry, id)];
+          for (const [view, text] of Object.entries(expected)) expect(shown[view], view).to.equal(text);
+        }
+        expect(folded.calls).to.deep.equal([]);
+        await folded.registry.close(0);
+        keeping.folder.remove();
+      }),
+      cases(60),
+    );
+  });
+});
