@@ -39,7 +39,7 @@ const MOST_ROOMS = new Map([
   ['lib', MOST_ENTRIES + 3],
   ['spec', MOST_ENTRIES + 6],
   // Each decision has its record, and keeps it.
-  ['docs/decisions', MOST_ENTRIES + 5],
+  ['docs/decisions', MOST_ENTRIES + 6],
 ]);
 
 describe('The layout', () => {
