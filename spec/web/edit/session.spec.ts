@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { EMPTY_OUTLINE } from '../../../web/console/edit/model/outline.js';
+import { EMPTY_OUTLINE, type Outline } from '../../../web/console/edit/model/outline.js';
 import { EditSession, type TextEditor } from '../../../web/console/edit/session/edit-session.js';
 import { Server } from '../../../web/shared/server/server.js';
 import { FakeStorage } from './fake-storage.js';
@@ -9,6 +9,8 @@ class OneFile {
   text: string | undefined = 'first';
   version = 'v1';
   readonly saves: { readonly condition: string | null; readonly text: string }[] = [];
+  /** Where texts were sent to be checked or run. */
+  readonly posts: string[] = [];
   readonly server = new Server(new FakeStorage(), (path: unknown, init) =>
     Promise.resolve(this.#answer(String(path), init)),
   );
@@ -20,6 +22,7 @@ class OneFile {
   }
 
   #answer(path: string, { method = 'GET', headers, body }: RequestInit = {}): Response {
+    if (method === 'POST') this.posts.push(path);
     if (path === '/pipelines?limit=500') {
       return Response.json({ enabled: true, writable: true, pipelines: [], next_cursor: null });
     }
@@ -42,7 +45,7 @@ class OneFile {
 
 /** Holds a text as CodeMirror does: with `\n` at the end of each line, whatever it was given. */
 class FakeEditor implements TextEditor {
-  readonly outline = { ...EMPTY_OUTLINE, id: 'daily' };
+  outline: Outline = { ...EMPTY_OUTLINE, id: 'daily' };
   readonly endsWithTasks = false;
   text: string;
 
@@ -72,9 +75,11 @@ describe('A page of the editor', () => {
   let file: OneFile;
   let storage: FakeStorage;
   let left: string[];
+  let timers: { readonly task: () => void; readonly milliseconds: number }[];
 
   beforeEach(() => {
     left = [];
+    timers = [];
     file = new OneFile();
     storage = new FakeStorage();
   });
@@ -87,7 +92,10 @@ describe('A page of the editor', () => {
         storage,
         tab,
         now: () => 1,
-        timers: { set: () => 0, clear: () => undefined },
+        timers: {
+          set: (task, milliseconds) => timers.push({ task, milliseconds }),
+          clear: () => undefined,
+        },
         leaveFor: (address) => left.push(address),
       },
     );
@@ -290,5 +298,22 @@ describe('A page of the editor', () => {
     one.session.lookForOther();
     expect(one.session.isChoiceOpen.value).to.equal(true);
     expect(one.session.conflict.value?.text).to.equal('of two and more');
+  });
+
+  it('checks, saves and runs a text as what it has just become, however soon after it was pasted', async () => {
+    const { session, editor } = await open('1', { pipeline: '' });
+    timers = [];
+    editor.outline = { ...EMPTY_OUTLINE, kind: 'plan', id: 'trip' };
+    editor.text = 'a plan';
+    session.changed();
+    timers.sort((a, b) => a.milliseconds - b.milliseconds)[0]?.task();
+    await session.run({ params: {}, inputs: {}, session: {} });
+    expect(file.posts).to.deep.equal(['/plans/validate', '/plans/run_async']);
+    editor.outline = { ...EMPTY_OUTLINE, id: 'daily' };
+    await session.run({ params: {}, inputs: {}, session: {} });
+    expect(file.posts.at(-1)).to.equal('/pipelines/run_async');
+    editor.outline = { ...EMPTY_OUTLINE, id: 'other' };
+    await session.save();
+    expect(session.outline.value.id).to.equal('other');
   });
 });

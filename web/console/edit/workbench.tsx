@@ -7,7 +7,7 @@ import { CodeEditor } from './code/code-editor.js';
 import { outlineOfText } from './code/outline-of.js';
 import { inlinedParts } from './model/outline.js';
 import { START_TEMPLATE } from './model/snippets.js';
-import { EditSession, LOOK_MS } from './session/edit-session.js';
+import { EditSession } from './session/edit-session.js';
 import type { Opened } from './session/opened.js';
 import { CompilePane } from './views/compile-pane.js';
 import { DiffDialog } from './views/diff-dialog.js';
@@ -25,6 +25,9 @@ const TITLES: Readonly<Record<Tab, string>> = { graph: 'Graph', run: 'Run', comp
 /** The first field of the form that starts a run; its button when there is none. */
 const FIRST_FIELD =
   '.run-pane > .params-form :is(input, select, textarea), .run-pane > .param > textarea, .run-pane button.primary';
+
+/** How often the file of the server is looked at while the page is visible. */
+const LOOK_MS = 5000;
 
 interface WorkbenchProps {
   readonly server: Server;

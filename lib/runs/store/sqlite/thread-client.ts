@@ -16,7 +16,8 @@ export class StoreThread {
   #fault: Error | undefined;
 
   constructor(program: string, data: ThreadOptions) {
-    this.#worker = new Worker(program, { workerData: data });
+    // The program is a bundle: whatever the process has preloaded (--import) would be loaded again for nothing.
+    this.#worker = new Worker(program, { workerData: data, execArgv: [] });
     // Runs that wait for the thread keep the process alive themselves.
     this.#worker.unref();
     this.opened = this.#next();

@@ -76,9 +76,12 @@ describe('The files and the checks of the editor, in a browser', function () {
     const runId = await fixture.submitPlan({
       id: 'both',
       goal: 'g',
+      // Before the sub-pipelines, and longer than what the editor parses at once.
+      inputs: { text: 'x'.repeat(4000) },
       sub_pipelines: [part('east', { stores: ['x'] }), { id: 'west', reads: ['x'], pipeline: reader }],
     });
     await open(`?run=${runId}`);
+    await expectText(summary(), 'No problems');
     await page.getByRole('tab', { name: 'Graph' }).click();
     const box = (id: string): Locator => page.locator('.edit-graph .task', { hasText: id });
     const arrow = page.locator('.edit-graph path.template');

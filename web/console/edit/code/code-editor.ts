@@ -20,7 +20,7 @@ import type { Fix, Position, Problem } from '../../../../lib/definition/problems
 import { type Outline, type OutlinePart, partAt } from '../model/outline.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 import { assist } from './language.js';
-import { findPart, outlineOf } from './outline-of.js';
+import { findPart, outlineOf, wholeOutlineOf } from './outline-of.js';
 import { openShadow, THEME } from './theme.js';
 
 interface EditorOptions {
@@ -60,8 +60,9 @@ export class CodeEditor {
     return this.#view.state.doc.toString();
   }
 
+  /** Of the whole text: how it is checked and run must not depend on how far it has been parsed. */
   get outline(): Outline {
-    return outlineOf(this.#view.state);
+    return wholeOutlineOf(this.#view.state);
   }
 
   /** Replaces the whole text, as one step that can be undone. */
@@ -158,15 +159,15 @@ export class CodeEditor {
   /** Inserts lines after the task of the cursor, after the last one, or at the end. */
   insertTask(write: (ids: readonly string[], indent: string) => string): void {
     const { state } = this.#view;
-    const { parts } = this.outline;
-    const part = partAt(this.outline, state.selection.main.head) ?? parts.at(-1);
+    const { outline } = this;
+    const part = partAt(outline, state.selection.main.head) ?? outline.parts.at(-1);
     const first = part === undefined ? undefined : state.doc.lineAt(part.from);
     const line = part === undefined ? lastLine(state.doc) : state.doc.lineAt(part.to);
     const indent = ' '.repeat(
       first === undefined ? Math.max(0, line.text.search(/\S/)) + 2 : first.text.search(/\S/),
     );
     const written = write(
-      parts.map(({ id }) => id),
+      outline.parts.map(({ id }) => id),
       indent,
     );
     const at = line.to;
@@ -196,7 +197,7 @@ export class CodeEditor {
   /** Marks the task of the cursor. */
   followCursor(): void {
     const { state } = this.#view;
-    const part = partAt(this.outline, state.selection.main.head);
+    const part = partAt(outlineOf(state), state.selection.main.head);
     const id = part?.id === '' ? undefined : part?.id;
     if (id === this.#part) return;
     this.#part = id;

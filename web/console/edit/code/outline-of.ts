@@ -1,5 +1,6 @@
 import { yamlLanguage } from '@codemirror/lang-yaml';
-import { syntaxTree } from '@codemirror/language';
+import { ensureSyntaxTree, syntaxTree } from '@codemirror/language';
+import type { Tree } from '@lezer/common';
 import type { EditorState } from '@codemirror/state';
 import { EMPTY_OUTLINE, type Outline, type OutlinePart, readOutline } from '../model/outline.js';
 import { readYaml } from '../model/yaml-tree.js';
@@ -12,10 +13,22 @@ let last:
   | { readonly doc: EditorState['doc']; readonly length: number; readonly outline: Outline }
   | undefined;
 
-/** Returns the outline of a text, as far as it has been parsed: parsing goes on while nobody types. */
+/**
+ * Returns the outline of a text, as far as it has been parsed: a busy browser parses no more than the beginning at once,
+ * and goes on while nobody types.
+ */
 export function outlineOf(state: EditorState): Outline {
+  return read(state, syntaxTree(state));
+}
+
+/** Returns the outline of the whole text, which is parsed to its end where it was not yet. */
+export function wholeOutlineOf(state: EditorState): Outline {
   if (state.doc.length > MOST_ANALYSED) return EMPTY_OUTLINE;
-  const tree = syntaxTree(state);
+  return read(state, ensureSyntaxTree(state, state.doc.length, Infinity) ?? syntaxTree(state));
+}
+
+function read(state: EditorState, tree: Tree): Outline {
+  if (state.doc.length > MOST_ANALYSED) return EMPTY_OUTLINE;
   if (last?.doc === state.doc && last.length === tree.length) return last.outline;
   const outline = readOutline(readYaml(tree, (from, to) => state.sliceDoc(from, to)));
   last = { doc: state.doc, length: tree.length, outline };
@@ -24,8 +37,7 @@ export function outlineOf(state: EditorState): Outline {
 
 /** Finds a task or a sub-pipeline, also behind the part of a long text that has been parsed so far. */
 export function findPart(state: EditorState, id: string): OutlinePart | undefined {
-  const hasId = (part: OutlinePart): boolean => part.id === id;
-  return outlineOf(state).parts.find(hasId) ?? outlineOfText(state.sliceDoc(0)).parts.find(hasId);
+  return wholeOutlineOf(state).parts.find((part) => part.id === id);
 }
 
 /** Returns the outline of a text that is not in an editor. */

@@ -52,9 +52,6 @@ interface Surroundings {
 /** After the last keystroke, a draft is kept. */
 const KEEP_MS = 400;
 
-/** How often the file of the server is looked at while the page is visible. */
-export const LOOK_MS = 5000;
-
 /** The state of the page: the text, what the server says of it, and where it is kept. */
 export class EditSession {
   readonly server: Server;
@@ -106,7 +103,10 @@ export class EditSession {
     this.#drafts = new Drafts(storage, draftIdOf(opened), tab, now, server.owners);
     this.checker = new Checker(
       server,
-      () => ({ text: this.text, kind: this.kind.value, place: this.#place }),
+      () => {
+        this.#analyse();
+        return { text: this.text, kind: this.kind.value, place: this.#place };
+      },
       timers,
     );
   }
@@ -188,7 +188,7 @@ export class EditSession {
   }
 
   close(): void {
-    this.#keep();
+    this.keepNow();
     this.checker.close();
     this.#timers.clear(this.#timer);
     this.#editor?.destroy();
@@ -201,22 +201,19 @@ export class EditSession {
     this.#timers.clear(this.#timer);
     this.#timer = this.#timers.set(() => {
       this.#analyse();
-      this.#keep();
+      this.keepNow();
     }, KEEP_MS);
   }
 
+  /** Reads what the text declares now: it may have been typed or pasted since it was read last. */
   #analyse(): void {
     if (this.#editor === undefined) return;
     this.outline.value = this.#editor.outline;
     this.isChanged.value = this.text !== this.#baseText;
   }
 
-  /** Keeps the draft now: the page may be about to go. */
-  keepNow(): void {
-    this.#keep();
-  }
-
-  #keep(force = false): void {
+  /** Keeps the draft now: the page may be about to go. By force, it replaces what another tab has kept. */
+  keepNow(force = false): void {
     if (this.#editor === undefined) return;
     const { text } = this;
     if (text === this.#baseText && !force) {
@@ -316,7 +313,7 @@ export class EditSession {
       this.#drafts.open();
       if (conflict.kind === 'tab') this.#version = conflict.version;
       this.replaceText(conflict.text);
-    } else this.#keep(true);
+    } else this.keepNow(true);
     this.#analyse();
     this.#editor?.focus();
   }
@@ -343,6 +340,7 @@ export class EditSession {
       };
       return false;
     }
+    this.#analyse();
     const id = this.opened.pipeline || this.outline.value.id;
     if (id === '') {
       this.notice.value = {
@@ -390,6 +388,7 @@ export class EditSession {
 
   /** Submits the text. Returns the id of the run. @throws ServerError */
   async run(values: Readonly<Record<'params' | 'inputs' | 'session', JsonObject>>): Promise<string> {
+    this.#analyse();
     const kind = this.kind.value;
     const { params, inputs, session } = values;
     const body = { yaml: this.text, inputs, session, ...(kind === 'pipeline' && { params }), ...this.#place };
