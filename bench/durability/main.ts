@@ -33,6 +33,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   gaps: measureGaps,
   bytes: measureBytes,
   'going-on': measureGoingOn,
+  million: measureMillion,
 };
 for (const [name, measure] of Object.entries(parts)) if (name.startsWith(chosen)) await measure();
 print();
@@ -149,6 +150,30 @@ async function measureBytes(): Promise<void> {
   await run(registry, pipeline, true);
   await registry.close(0);
   row('bytes on disk for an item without output', file.bytes / list.length, 500, '', '');
+  file.remove();
+}
+
+/** A fan-out of a million items: the memory is that of the process beyond what it has before. */
+async function measureMillion(): Promise<void> {
+  const file = new StoreFile();
+  const registry = await openRegistry(file.path);
+  const before = process.memoryUsage.rss();
+  let highest = before;
+  const sampling = setInterval(() => {
+    highest = Math.max(highest, process.memoryUsage.rss());
+  }, 20);
+  const pipeline = fanOut(1_000_000);
+  let status = '';
+  const took = await timed(async () => {
+    const runId = await registry.submit({ pipeline });
+    status = (await registry.settled(runId)).status;
+    await registry.close(0);
+  });
+  clearInterval(sampling);
+  const mebibyte = 2 ** 20;
+  const ended = `${status} after ${(took / 1000).toFixed(0)} s`;
+  row('fan-out of 1,000,000 items: memory', (highest - before) / mebibyte, 1536, ' MiB', ended);
+  row('fan-out of 1,000,000 items: file', file.bytes / mebibyte, 600, ' MiB', '');
   file.remove();
 }
 

@@ -7,6 +7,7 @@ import type { RunRegistry } from '../../../lib/runs/registry.js';
 import { heapInUse } from '../../measure.js';
 import { Table } from '../../http/table.js';
 import { createPipeline, openRegistry } from '../registries.js';
+import { measureBesideRuns } from './beside-runs.js';
 import { customerOf, fill, PIPELINES } from './fill.js';
 
 /**
@@ -71,6 +72,22 @@ async function measure(): Promise<void> {
   const heap = ((await heapInUse()) - heapBefore) / 2 ** 20;
   const resident = (process.memoryUsage.rss() - residentBefore) / 2 ** 20;
   add('memory beyond that of an empty process', resident, 150, 'MiB', `heap ${heap.toFixed(1)} MiB`);
+  const beside = await measureBesideRuns(registry, pipeline, inputs, count);
+  const rate = `${beside.runsPerSecond.toFixed(0)} runs a second`;
+  add(
+    'commits beside pages',
+    p95(beside.commits),
+    15,
+    'ms',
+    `${rate}; median ${median(beside.commits).toFixed(1)}`,
+  );
+  add(
+    'page of 50 beside 500 runs a second',
+    p95(beside.pages),
+    10,
+    'ms',
+    `median ${median(beside.pages).toFixed(1)}`,
+  );
   await registry.close(0);
 }
 
