@@ -42,7 +42,7 @@ describe('GET /pipelines/runs/{run_id}/snapshot (D25)', () => {
       const { body } = await server.request('POST', '/pipelines/run_async', { pipeline });
       const { run_id: runId } = body as { run_id: string };
       const seen: boolean[] = [];
-      Object.assign(server.registry.queries, {
+      Object.assign(server.registry.queries.actors, {
         snapshot: () => {
           seen.push(isBeginning);
           return {};
