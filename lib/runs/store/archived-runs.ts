@@ -4,7 +4,7 @@ import type { LocalExecutor } from '../../execution/local-executor.js';
 import type { IdempotencyKey, IdempotencyStore } from '../idempotency.js';
 import type { RegistryOptions } from '../registry-options.js';
 import { MissingRunFiles } from '../rerun/missing-run-files.js';
-import type { Retention } from '../retention.js';
+import { type Retention, type RetentionLimits, UNLIMITED_RETENTION } from '../retention.js';
 import type { RestoredRun, ReviveDefinition, RunFactory } from '../run-factory.js';
 import type { RunEntry } from '../run-entry.js';
 import type { RunIndex } from '../views/run-index.js';
@@ -79,6 +79,11 @@ export class ArchivedRuns {
       onPruned?.(runs);
     });
     this.#pruner.start();
+  }
+
+  /** The limits of the archive. */
+  get limits(): RetentionLimits {
+    return this.#parts.options.archiveLimits ?? UNLIMITED_RETENTION;
   }
 
   /** Reads a settled run into memory, unless it is not kept, or not of these tenants. Rejects as `SettledRunLoader.load`. */
