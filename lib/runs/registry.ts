@@ -336,7 +336,7 @@ export class RunRegistry {
     if (!this.#isClosing) onListed?.();
     if (!(await restoration.run())) return undefined;
     const { kept, goingOn, waiting } = restoration;
-    const all = Object.values(archived).reduce((total, count) => total + count, kept);
+    const all = Object.values<number>(archived).reduce((total, count) => total + count, kept);
     return { kept: all, goingOn, waiting };
   }
 

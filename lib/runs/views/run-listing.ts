@@ -66,7 +66,7 @@ export function completePage(
 function describeRetention(
   { ttlMs, maxRuns, maxBytes = Number.POSITIVE_INFINITY }: RetentionLimits,
   oldestAt: number | undefined,
-): RunPage['retention'] {
+): NonNullable<RunPage['retention']> {
   return {
     oldest: oldestAt === undefined ? null : toIsoTime(oldestAt),
     max_age_seconds: toLimit(ttlMs / 1000),
