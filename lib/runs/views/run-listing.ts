@@ -41,7 +41,7 @@ export function addArchived(
   };
 }
 
-/** What a page tells besides its runs. */
+/** The parts of a page besides its runs. */
 interface PageFacts {
   readonly queue: RunPage['queue'];
   /** Of the settled runs that are kept. */
