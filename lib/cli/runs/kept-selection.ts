@@ -6,7 +6,7 @@ interface RemovedKeptRuns {
   readonly deleted: number;
   /** In files that other shells have. */
   readonly inUse: number;
-  /** Those whose files runs that stay may use. */
+  /** Runs whose files others that stay may use. */
   readonly needed: number;
 }
 
