@@ -121,7 +121,7 @@ export function formatCount(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** `3 ms`, `0.8 s`, `12 s`, `2 min 5 s`, `1 h 3 min` */
+/** `3 ms`, `0.8 s`, `12 s`, `2 min 5 s`, `1 h 3 min`, from 48 hours on `5 d 3 h` */
 export function formatDuration(ms: number): string {
   if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
@@ -129,7 +129,8 @@ export function formatDuration(ms: number): string {
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
 /** Returns what finds a text in others, in capital or small letters: in the first `most` characters of each. */

@@ -87,6 +87,7 @@ export class RunRegistry {
       storeGuard: this.#storeGuard,
       restoration: () => this.#restoration,
       archived: this.#archived,
+      limits: this.#archived?.limits ?? retention,
       clock,
       memory,
       secrets,
@@ -335,7 +336,8 @@ export class RunRegistry {
     if (!this.#isClosing) onListed?.();
     if (!(await restoration.run())) return undefined;
     const { kept, goingOn, waiting } = restoration;
-    return { kept: kept + sum(Object.values(archived)), goingOn, waiting };
+    const all = Object.values<number>(archived).reduce((total, count) => total + count, kept);
+    return { kept: all, goingOn, waiting };
   }
 
   #openArchive(store: RunStore, archive: RunArchive, clock: Clock): ArchivedRuns {
@@ -391,8 +393,4 @@ export class RunRegistry {
     this.#options.store?.remove(id);
     entry.drop();
   }
-}
-
-function sum(counts: readonly number[]): number {
-  return counts.reduce((total, count) => total + count, 0);
 }

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { eastAsianWidth } from 'get-east-asian-width';
+import { formatDuration } from '../../common/text.js';
 import type { Terminal } from './terminal.js';
 
 /** Breaks text at spaces into lines of at most `columns`; a longer word gets its own line. Escape sequences take none. */
@@ -16,6 +17,13 @@ export function wrapText(text: string, columns: number): string[] {
     }
   }
   return line === '' ? lines : [...lines, line];
+}
+
+const DAY_MS = 86_400_000;
+
+/** How long ago something was, as durations are written; from 48 hours on in whole days: `5 d`. */
+export function formatAge(ms: number): string {
+  return ms < 2 * DAY_MS ? formatDuration(ms) : `${Math.floor(ms / DAY_MS)} d`;
 }
 
 const CONTINUATION_INDENT = '  ';

@@ -20,6 +20,7 @@ import { UsageError } from '../input/usage-errors.js';
 import { PROGRAM } from '../package-info.js';
 import { describeDraining, serverFlag } from '../render/run-summary.js';
 import { assertNotAtWork, assertOnServer, findKept, openHistory } from './kept-run.js';
+import { removeKept } from './kept-selection.js';
 import { callServer, resolveRunId } from './server-client.js';
 
 export class RunsCancelCommand extends ServerRunCommand {
@@ -79,21 +80,22 @@ export class RunsDeleteCommand extends HistoryCommand {
   static override usage = ServerRunCommand.Usage({
     description: 'deletes settled runs from the server, or from the history of this folder',
     details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
-      --older-than, --pipeline and --status select runs of a server; of several, all must match.`,
+      --older-than, --pipeline and --status select runs that have ended; of several, all must match. In the history of a
+      folder, runs stay that are in the file of another shell at work, or whose files a rerun may use.`,
     examples: [
       ['by the end of its id', '$0 runs delete 3f9c1a'],
       ['what this folder has kept', '$0 runs delete --all'],
-      ['runs of a server that settled 90 days ago or earlier', '$0 runs delete --older-than 90d'],
+      ['runs that settled 90 days ago or earlier', '$0 runs delete --older-than 90d'],
       ['failed runs of one pipeline', '$0 runs delete --pipeline report --status failed'],
     ],
   });
 
   runId = Option.String({ name: 'RUN_ID', required: false });
   all = flagOption`--all delete all runs of the history of this folder, but those that are at work`;
-  olderThan = textOption`--older-than <TIME> only runs of a server that settled earlier: how long ago (12h, 90d), or a
+  olderThan = textOption`--older-than <TIME> only runs that settled earlier: how long ago (12h, 90d), or a
     date or time of ISO 8601`;
-  pipeline = textOption`--pipeline <ID> only runs of a server of this pipeline or plan`;
-  status = textOption`--status <STATUS> only runs of a server that succeeded, failed or were cancelled`;
+  pipeline = textOption`--pipeline <ID> only runs of this pipeline or plan`;
+  status = textOption`--status <STATUS> only runs that succeeded, failed or were cancelled`;
   tenant = textOption`--tenant <ID> only runs of this tenant`;
 
   override async execute(): Promise<ExitStatus> {
@@ -130,11 +132,15 @@ export class RunsDeleteCommand extends HistoryCommand {
 
   async #removeSelected(selected: RemoveQuery): Promise<ExitStatus> {
     const history = await openHistory(this, this.context);
-    if (history !== undefined) {
-      const message = `--older-than, --pipeline and --status are for runs of a server, and this folder has ${history.path}`;
-      throw new UsageError(message, 'name the server with --server, or delete all of the folder with --all');
-    }
     const { stderr } = this.context;
+    if (history !== undefined) {
+      const { deleted, inUse, needed } = await removeKept(selected, history);
+      stderr.write(`deleted ${formatCount(deleted, 'run')} of ${history.path}\n`);
+      if (inUse > 0)
+        stderr.write(`left ${formatCount(inUse, 'run')} in files that other shells have in use\n`);
+      if (needed > 0) stderr.write(`left ${formatCount(needed, 'run')} whose files reruns may use\n`);
+      return EXIT.done;
+    }
     let deleted = 0;
     const isAlive = detectTerminal(stderr, this.context.env).interactive;
     await callServer(this, this.context, async (client) => {

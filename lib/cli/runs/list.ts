@@ -2,7 +2,7 @@ import { type Labels, listLabels, matchesLabels } from '../../common/wire/labels
 import { toIsoTime } from '../../common/clock.js';
 import { LISTING_LIMITS } from '../../common/limits.js';
 import { isObject } from '../../common/json/json.js';
-import { createTextFinder, formatDuration } from '../../common/text.js';
+import { createTextFinder, formatCount } from '../../common/text.js';
 import type { RunSummary } from '../../runs/record.js';
 import type { StoredSubmission } from '../../runs/store/run-store.js';
 import type { KeptRuns, ShellRun } from '../../runs/store/shell/kept-runs.js';
@@ -23,7 +23,7 @@ import { readPointInTime } from '../input/times.js';
 import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
-import { toSingleLine, wrapLine } from '../render/text.js';
+import { formatAge, toSingleLine, wrapLine } from '../render/text.js';
 import { type Column, formatColumns } from '../render/table.js';
 import { UsageError } from '../input/usage-errors.js';
 import { explainFirst, type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
@@ -88,12 +88,16 @@ export class RunsListCommand extends HistoryCommand {
     const period = readPeriod(this, context.clock.now());
     const most = this.all ? Number.POSITIVE_INFINITY : limit;
     const history = await openHistory(this, context);
-    const { runs, hasMore } =
-      history === undefined
-        ? await listServerRuns(this, period, most, context).catch(async (error: unknown) => {
-            throw await explainFirst(error, this, undefined, context);
-          })
-        : listKeptRuns(this, period, history, most);
+    const {
+      runs,
+      hasMore,
+      migrating = 0,
+    } = history === undefined
+      ? await listServerRuns(this, period, most, context).catch(async (error: unknown) => {
+          throw await explainFirst(error, this, undefined, context);
+        })
+      : listKeptRuns(this, period, history, most);
+    if (migrating > 0) printMigrating(migrating, context);
     if (this.json) {
       printJson({ runs }, context);
       return EXIT.done;
@@ -108,6 +112,12 @@ export class RunsListCommand extends HistoryCommand {
     }
     return EXIT.done;
   }
+}
+
+function printMigrating(runs: number, { stderr, env }: CliContext): void {
+  const are = runs === 1 ? 'is' : 'are';
+  const line = `${formatCount(runs, 'run')} of an earlier version ${are} still being brought over`;
+  stderr.write(`${wrapLine(line, detectTerminal(stderr, env)).join('\n')}\n`);
 }
 
 /** When the runs were submitted, in milliseconds since 1970; undefined for no bound. */
@@ -300,7 +310,7 @@ function formatRuns(runs: readonly ListedRun[], terminal: Terminal, now: number)
   const columns: Column<ListedRun>[] = [
     { heading: 'RUN ID', cell: ({ run_id: id }) => id.slice(-idLength) },
     { heading: 'STATUS', cell: wordOf },
-    { heading: 'AGE', cell: (run) => formatDuration(now - Date.parse(run.created_at)), dispensable: 1 },
+    { heading: 'AGE', cell: (run) => formatAge(now - Date.parse(run.created_at)), dispensable: 1 },
     { heading: 'TASKS', cell: formatTasks, dispensable: 2 },
   ];
   const last: Column<ListedRun> = { heading: 'PIPELINE', cell: formatPipeline };

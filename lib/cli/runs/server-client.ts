@@ -126,6 +126,8 @@ export interface RunList<R = RunSummary> {
   readonly runs: readonly R[];
   /** There are more runs than were asked for. */
   readonly hasMore: boolean;
+  /** Runs of an earlier version that the server is still bringing over: the list lacks them. */
+  readonly migrating?: number | undefined;
 }
 
 export async function listNewestRuns(
@@ -139,8 +141,9 @@ export async function listNewestRuns(
     const limit = Math.min(most - runs.length, MAX_PAGE_SIZE);
     const page = await client.list({ ...query, limit, cursor });
     runs.push(...page.runs);
-    if (page.next_cursor === null) return { runs, hasMore: false };
-    if (runs.length >= most) return { runs, hasMore: true };
+    const { migrating } = page;
+    if (page.next_cursor === null) return { runs, hasMore: false, migrating };
+    if (runs.length >= most) return { runs, hasMore: true, migrating };
     cursor = page.next_cursor;
   }
 }

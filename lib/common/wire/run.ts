@@ -202,11 +202,35 @@ export const RunQueueSchema = described('RunQueue', 'What queued runs wait for.'
   ),
 });
 
+const RunRetentionSchema = described(
+  'RunRetention',
+  'Since when settled runs are kept, and for how long. A run whose definition says `keep` may be deleted earlier or later.',
+  {
+    oldest: nullable(
+      Time,
+      'When the oldest settled run that is kept was submitted, of the tenants whose runs are listed, whatever the other filters are. Null when none is kept.',
+    ),
+    max_age_seconds: nullable(
+      Type.Number({ description: 'How long a settled run is kept. Null without a limit.' }),
+    ),
+    max_runs: nullable(count('Settled runs that are kept, of all tenants together. Null without a limit.')),
+    max_bytes: nullable(
+      count('Bytes of the file that keeps them. Null without a limit, and without a store.'),
+    ),
+  },
+);
+
 export const RunPageSchema = titled('RunPage', {
   runs: list(RunSummarySchema, 'Newest first.'),
   next_cursor: nullable(text('Send it as `cursor` to get the next page.')),
   counts: Type.Optional(RunCountsSchema),
   queue: Type.Optional(RunQueueSchema),
+  retention: Type.Optional(RunRetentionSchema),
+  migrating: Type.Optional(
+    count(
+      'Settled runs of these tenants that an earlier version has kept, and that are not in lists yet: they are being brought over. Absent when there are none.',
+    ),
+  ),
 });
 
 export const AcceptedSchema = described(

@@ -87,8 +87,9 @@ export class Endpoint {
     ctx.state['tenantId'] = tenantId;
     const isUnknown = this.#route.access === 'open';
     if (!this.#route.isProbe) await fairYield(isUnknown ? UNKNOWN_TENANT : tenantId);
-    if (this.#route.listsRuns === true)
-      await this.#services.queries.restoration?.whenComplete(caller.tenants);
+    const { restoration } = this.#services.queries;
+    if (this.#route.listsRuns === 'known') await restoration?.whenListable(caller.tenants);
+    if (this.#route.listsRuns === 'all') await restoration?.whenComplete(caller.tenants);
     const runId = params['run_id'];
     const release =
       runId === undefined ? undefined : await this.#services.queries.open(runId, caller.tenants);

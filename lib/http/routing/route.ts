@@ -124,8 +124,11 @@ export interface RouteDeclaration<
   readonly isPage?: boolean;
   /** Accepts any query and any Accept header, because health probes send both. */
   readonly isProbe?: boolean;
-  /** Waits until all runs of the caller's tenants are taken over from the store (D68). */
-  readonly listsRuns?: boolean;
+  /**
+   * Waits until the runs of the caller's tenants are taken over from the store (D68): `all`, or `known`, those that have not
+   * settled, since settled ones are in its archive but for those of an earlier version.
+   */
+  readonly listsRuns?: 'known' | 'all';
   /** The scope that a key needs; `any` accepts every key, `open` needs none. */
   readonly access: KeyScope | 'open' | 'any';
   readonly params?: P;

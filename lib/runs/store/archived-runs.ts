@@ -6,7 +6,7 @@ import { type LocalExecutor, runNotFound } from '../../execution/local-executor.
 import type { IdempotencyKey, IdempotencyStore } from '../idempotency.js';
 import type { RegistryOptions } from '../registry-options.js';
 import { MissingRunFiles } from '../rerun/missing-run-files.js';
-import type { Retention } from '../retention.js';
+import { type Retention, type RetentionLimits, UNLIMITED_RETENTION } from '../retention.js';
 import { type LiveRunEntry, RunEntry } from '../run-entry.js';
 import type { RunIndex } from '../views/run-index.js';
 import { ArchivePruner } from './archive-pruner.js';
@@ -74,6 +74,11 @@ export class ArchivedRuns {
     this.#restoreKey(head);
     runs.addToCache(entry);
     cache.add(entry);
+  }
+
+  /** The limits of the archive. */
+  get limits(): RetentionLimits {
+    return this.#parts.options.archiveLimits ?? UNLIMITED_RETENTION;
   }
 
   /** Reads a settled run into memory, unless it is not kept, or not of these tenants. Rejects as `SettledRunLoader.load`. */

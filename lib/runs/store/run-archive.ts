@@ -92,6 +92,8 @@ export interface RunArchive {
   page(query: RunQuery, range: ArchiveRange, tenantId: string): Promise<ArchivePage>;
   /** The number of all runs that the query selects, whatever their status and page. */
   count(query: RunQuery, tenantId: string): Promise<EndCounts>;
+  /** When the oldest settled run was accepted, in milliseconds since 1970. @param tenants undefined for all */
+  oldest(tenants: readonly string[] | undefined, tenantId: string): Promise<number | undefined>;
   /** The last settled runs of each definition, in the order of the definitions, the newest first. */
   lastRuns(
     definitions: readonly DefinitionOfTenant[],

@@ -1,9 +1,11 @@
+import { toIsoTime } from '../../common/clock.js';
 import { LABEL_LIMITS, LISTING_LIMITS } from '../../common/limits.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { createTextFinder } from '../../common/text.js';
 import type { BaseRun } from '../../execution/run/base-run.js';
 import { toRunSummary } from '../record.js';
-import type { ArchivePage, ListedRun } from '../store/run-archive.js';
+import type { RetentionLimits } from '../retention.js';
+import type { ArchivePage, EndCounts, ListedRun } from '../store/run-archive.js';
 import {
   type DefinitionOfTenant,
   encodeCursor,
@@ -20,6 +22,62 @@ export interface RunPage extends Shape<typeof RunPageSchema> {}
 
 /** The number of runs by status. `paused` are those of `running` that wait at a breakpoint. */
 export interface RunCounts extends Shape<typeof RunCountsSchema> {}
+
+/** Adds what a store has counted to what is in memory. */
+export function addArchived(
+  { counts, oldestAt, ...collected }: CollectedRuns,
+  ends: EndCounts,
+  archivedOldestAt: number | undefined,
+): CollectedRuns {
+  return {
+    ...collected,
+    counts: counts && {
+      ...counts,
+      succeeded: counts.succeeded + ends.succeeded,
+      failed: counts.failed + ends.failed,
+      cancelled: counts.cancelled + ends.cancelled,
+    },
+    oldestAt: archivedOldestAt ?? oldestAt,
+  };
+}
+
+/** The parts of a page besides its runs. */
+interface PageFacts {
+  readonly queue: RunPage['queue'];
+  /** Of the settled runs that are kept. */
+  readonly limits: RetentionLimits;
+  /** Settled runs that no list has yet. */
+  readonly migrating: number;
+}
+
+/** Adds to a page what the query asks for besides, and how much it lacks. */
+export function completePage(
+  page: Pick<RunPage, 'runs' | 'next_cursor'>,
+  { counts, oldestAt }: CollectedRuns,
+  { queue, limits, migrating }: PageFacts,
+): RunPage {
+  return {
+    ...page,
+    ...(counts && queue && { counts, queue, retention: describeRetention(limits, oldestAt) }),
+    ...(migrating > 0 && { migrating }),
+  };
+}
+
+function describeRetention(
+  { ttlMs, maxRuns, maxBytes = Number.POSITIVE_INFINITY }: RetentionLimits,
+  oldestAt: number | undefined,
+): NonNullable<RunPage['retention']> {
+  return {
+    oldest: oldestAt === undefined ? null : toIsoTime(oldestAt),
+    max_age_seconds: toLimit(ttlMs / 1000),
+    max_runs: toLimit(maxRuns),
+    max_bytes: toLimit(maxBytes),
+  };
+}
+
+function toLimit(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
 
 /** A page ends early rather than being larger than this. */
 const MAX_PAGE_BYTES = 2 ** 20;
@@ -44,6 +102,8 @@ interface RunInMemory {
 export interface CollectedRuns extends ArchivePage {
   /** Set when the query asks for counts. */
   readonly counts: RunCounts | undefined;
+  /** When the oldest settled run of the tenants was submitted; undefined when none is there, or the query asks for no counts. */
+  readonly oldestAt: number | undefined;
 }
 
 /**
@@ -58,8 +118,10 @@ export function* collectRuns(entries: Iterable<RunInMemory>, query: RunQuery): S
   const filter = new RunFilter(query);
   const page = new PageOfRuns(query.limit);
   const counts = query.counts === true ? { ...NO_RUNS } : undefined;
+  let oldestAt: number | undefined;
   let cost = 0;
   for (const { run, sequence } of entries) {
+    if (counts !== undefined && run.isSettled && filter.acceptsTenant(run)) oldestAt = run.createdAt;
     cost += LOOK_COST + filter.searchCost(run);
     if (cost >= STEP_COST) {
       cost = 0;
@@ -73,7 +135,7 @@ export function* collectRuns(entries: Iterable<RunInMemory>, query: RunQuery): S
     page.add({ number: sequence, summary: toRunSummary(run) });
     if (page.isComplete && counts === undefined) break;
   }
-  return { runs: page.runs, searchedTo: page.isComplete ? page.last : undefined, counts };
+  return { runs: page.runs, searchedTo: page.isComplete ? page.last : undefined, counts, oldestAt };
 }
 
 /**
@@ -142,7 +204,7 @@ class RunFilter {
   /** Returns true when a run passes all filters but that of its status. */
   accepts(run: BaseRun): boolean {
     const { pipeline_id, trigger, startedBy, labels, createdAfterMs, createdBeforeMs } = this.#query;
-    if (this.#tenants !== undefined && !this.#tenants.has(run.tenantId)) return false;
+    if (!this.acceptsTenant(run)) return false;
     if (pipeline_id !== undefined && run.definitionId !== pipeline_id) return false;
     if (trigger !== undefined && run.trigger !== trigger) return false;
     if (startedBy !== undefined && !matchesStartedBy(startedBy, run.startedBy)) return false;
@@ -157,6 +219,10 @@ class RunFilter {
     return (
       this.#id.length >= LISTING_LIMITS.idPartLength && (id.startsWith(this.#id) || id.endsWith(this.#id))
     );
+  }
+
+  acceptsTenant({ tenantId }: BaseRun): boolean {
+    return this.#tenants === undefined || this.#tenants.has(tenantId);
   }
 
   acceptsStatus(run: BaseRun): boolean {

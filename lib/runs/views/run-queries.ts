@@ -21,10 +21,11 @@ import {
   type RerunValues,
 } from '../rerun/rerun.js';
 import { describeRerun, type RerunReport } from '../rerun/rerun-report.js';
+import type { RetentionLimits } from '../retention.js';
 import type { KnownRun } from '../run-entry.js';
 import type { Restoration } from '../store/restore/restoration.js';
 import type { ArchivedRuns } from '../store/archived-runs.js';
-import type { ArchivePage, EndCounts, ListedRun } from '../store/run-archive.js';
+import type { ArchivePage, ListedRun } from '../store/run-archive.js';
 import {
   readStatistics,
   type StatisticsPage,
@@ -52,7 +53,15 @@ import type {
   TaskRecord,
 } from '../tasks/task-record.js';
 import { assertNotLeft, leftToNextProcess, type RunIndex } from './run-index.js';
-import { collectLastRuns, collectRuns, type CollectedRuns, mergePages, type RunPage } from './run-listing.js';
+import {
+  addArchived,
+  collectLastRuns,
+  collectRuns,
+  type CollectedRuns,
+  completePage,
+  mergePages,
+  type RunPage,
+} from './run-listing.js';
 import { type DefinitionOfTenant, firstNumberAfter, type RunQuery } from './run-query.js';
 import {
   type BlackboardOptions,
@@ -73,6 +82,7 @@ interface QueriedParts {
   readonly restoration: () => Restoration | undefined;
   /** Undefined without a store that has an archive. */
   readonly archived: ArchivedRuns | undefined;
+  readonly limits: RetentionLimits;
   readonly clock: Clock;
   readonly memory: MemoryPool | undefined;
   readonly secrets: SecretSource | undefined;
@@ -92,7 +102,9 @@ export class RunQueries {
   }
 
   /** The runs that are still to be taken over from the store; undefined without a store, and until they are listed. */
-  get restoration(): Pick<Restoration, 'whenRestored' | 'whenComplete' | 'isWaiting'> | undefined {
+  get restoration():
+    | Pick<Restoration, 'whenRestored' | 'whenListable' | 'whenComplete' | 'isWaiting'>
+    | undefined {
     return this.#parts.restoration();
   }
 
@@ -120,7 +132,7 @@ export class RunQueries {
   list(query: RunQuery): RunPage {
     this.#assertListable();
     const collected = runToEnd(collectRuns(this.#runs.newestFirst(), query));
-    return this.#toPage(query, collected, { runs: [] }, collected.counts);
+    return this.#toPage(query, collected, { runs: [] });
   }
 
   /**
@@ -135,23 +147,22 @@ export class RunQueries {
     // Memory first: a run that settles meanwhile is in both, not in neither.
     const collected = await runInSlices(collectRuns(this.#runs.newestFirst(), query), tenantId);
     const { counts } = collected;
-    if (archive === undefined) return this.#toPage(query, collected, { runs: [] }, counts);
+    if (archive === undefined) return this.#toPage(query, collected, { runs: [] });
     const range = { before: firstNumberAfter(query), limit: query.limit + 1 };
-    const [archived, ends] = await Promise.all([
+    const [archived, ends, oldestAt] = await Promise.all([
       archive.page(query, range, tenantId),
       counts && archive.count(query, tenantId),
+      counts && archive.oldest(query.tenants, tenantId),
     ]);
-    return this.#toPage(query, collected, archived, counts && ends ? addEnds(counts, ends) : counts);
+    return this.#toPage(query, ends ? addArchived(collected, ends, oldestAt) : collected, archived);
   }
 
-  #toPage(
-    query: RunQuery,
-    collected: CollectedRuns,
-    archived: ArchivePage,
-    counts: RunPage['counts'],
-  ): RunPage {
-    const page: RunPage = { ...mergePages(collected, archived, query.limit), ...(counts && { counts }) };
-    return counts === undefined ? page : { ...page, queue: this.#parts.admission.queueOf(query.tenants) };
+  #toPage(query: RunQuery, collected: CollectedRuns, archived: ArchivePage): RunPage {
+    const { admission, limits, restoration } = this.#parts;
+    const page = mergePages(collected, archived, query.limit);
+    const queue = collected.counts && admission.queueOf(query.tenants);
+    const migrating = restoration()?.countMigrating(query.tenants) ?? 0;
+    return completePage(page, collected, { queue, limits, migrating });
   }
 
   /**
@@ -167,7 +178,8 @@ export class RunQueries {
       if (seen === undefined || seen.has(entry.run.tenantId)) running.push(entry.run.id, entry.version);
     }
     const queue = counts === true ? admission.queueOf(tenants) : undefined;
-    return JSON.stringify([this.#runs.changesOf(tenants), running, queue]);
+    const migrating = this.#parts.restoration()?.countMigrating(tenants);
+    return JSON.stringify([this.#runs.changesOf(tenants), running, queue, migrating]);
   }
 
   /** Throws `shutting_down` when runs are left to the next process. */
@@ -379,12 +391,3 @@ export class RunQueries {
 }
 
 const NO_OP = (): void => {};
-
-function addEnds(counts: NonNullable<RunPage['counts']>, ends: EndCounts): NonNullable<RunPage['counts']> {
-  return {
-    ...counts,
-    succeeded: counts.succeeded + ends.succeeded,
-    failed: counts.failed + ends.failed,
-    cancelled: counts.cancelled + ends.cancelled,
-  };
-}

@@ -7,6 +7,7 @@ import {
   toSingleLine,
   padToWidth,
   escapeControlCharacters,
+  formatAge,
   wrapLine,
   sliceToWidth,
   displayWidth,
@@ -156,7 +157,18 @@ describe('formatNumber, formatCount and formatDuration', () => {
     [59_600, '1 min 0 s'],
     [125_000, '2 min 5 s'],
     [3_780_000, '1 h 3 min'],
+    [172_799_000, '47 h 59 min'],
+    [172_800_000, '2 d 0 h'],
+    [442_800_000, '5 d 3 h'],
   ] as const) {
     it(`format ${ms} milliseconds as ${text}`, () => expect(formatDuration(ms)).to.equal(text));
   }
+
+  it('format an age of 48 hours or more in whole days', () => {
+    expect([172_799_000, 172_800_000, 442_800_000].map(formatAge)).to.deep.equal([
+      '47 h 59 min',
+      '2 d',
+      '5 d',
+    ]);
+  });
 });

@@ -39,6 +39,23 @@ describe('wavetrain runs list', () => {
     expect(stderr).to.equal('');
   });
 
+  it('says how many runs of an earlier version the list still lacks (D74)', async () => {
+    const left = [12, 1];
+    const migrating = await FakeServer.open((response) =>
+      respondJson(response, 200, { runs: [], next_cursor: null, migrating: left.shift() }),
+    );
+    const list = (flags: string) => server.runs(`list${flags}`, { env: { WAVETRAIN_SERVER: migrating.url } });
+    expect(await list('')).to.include({
+      stdout: 'no runs found\n',
+      stderr: '12 runs of an earlier version are still being brought over\n',
+    });
+    expect((await list(' --json')).stderr).to.equal(
+      '1 run of an earlier version is still being brought over\n',
+    );
+    expect((await list('')).stderr).to.equal('');
+    await migrating.close();
+  });
+
   it('filters by status, pipeline and tenant', async () => {
     for (const flags of ['--status failed', '--pipeline failing', '--tenant acme']) {
       expect(listed((await server.runs(`list ${flags}`)).stdout), flags).to.deep.equal([ids[0]]);

@@ -92,6 +92,35 @@ describe('Taking over the runs of a store, beside requests (D68)', () => {
     await restored;
   });
 
+  it('lists what there is while settled runs of an earlier version are brought over, and says how many are missing (D74)', async () => {
+    const first = new StoredRuns(disk);
+    const ids = await first.submitAll(['a', 'a', 'b']);
+    for (const id of ids) await first.complete(id);
+    await first.waitUntilIdle();
+    // As an earlier version has left them.
+    disk.ends.clear();
+    const second = new StoredRuns(disk);
+    const checked = deferred<void>();
+    const [restored] = await second.list(() => checked.promise);
+    const { queries } = second.registry;
+    await queries.restoration?.whenListable(null);
+    const count = async (...tenants: string[]) => {
+      const query = { limit: 5, ...(tenants.length > 0 && { tenants }) };
+      const { runs, migrating } = await queries.listInTurns(query, 'a');
+      return [runs.length, migrating, queries.listVersion(query)];
+    };
+    const [listed, missing, version] = await count();
+    expect([listed, missing]).to.deep.equal([0, 3]);
+    expect((await count('a'))[1]).to.equal(2);
+    expect((await count('nobody'))[1]).to.equal(undefined);
+    checked.resolve();
+    await restored;
+    await second.waitUntilIdle();
+    const [all, left, last] = await count();
+    expect([all, left]).to.deep.equal([3, undefined]);
+    expect(last).not.to.equal(version);
+  });
+
   it('does not check a definition again that the same version and catalog have checked', async () => {
     const runs = new StoredRuns(disk, { checkedBy: '1.0.0 tools' });
     await runs.submit();

@@ -4,6 +4,7 @@ import {
   isFiltered,
   isTyping,
   listPath,
+  reachesBefore,
   readFilters,
   writeFilters,
 } from '../../../web/console/runs/run-filters.js';
@@ -29,6 +30,16 @@ describe('The filters of the list of runs', () => {
     expect(isTyping({ text: 'd' })).to.equal(true);
     expect(isTyping({ status: 'failed' })).to.equal(false);
     expect(isTyping(readFilters(''))).to.equal(false);
+  });
+
+  it('know that they go back to a time of which no run is kept', () => {
+    const now = Date.parse('2026-11-23T10:30:00.000Z');
+    const reaches = (period: string, oldest: string | null): boolean =>
+      reachesBefore(readFilters(`?period=${period}`), oldest, now);
+    expect(reaches('day', '2026-11-23T08:00:00.000Z')).to.equal(true);
+    expect(reaches('hour', '2026-11-23T08:00:00.000Z')).to.equal(false);
+    expect(reaches('any', '2026-11-23T08:00:00.000Z')).to.equal(false);
+    expect(reaches('week', null)).to.equal(false);
   });
 
   it('ask the server for the same minute as long as it lasts', () => {

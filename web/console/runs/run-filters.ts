@@ -96,6 +96,11 @@ export function listPath(filters: RunFilters, now: number, { limit, cursor }: Ru
   return `/pipelines/runs?${query}`;
 }
 
+/** True when the list goes back to a time before its oldest run that is kept: runs of that time may have been deleted. */
+export function reachesBefore({ period }: RunFilters, oldest: string | null, now: number): boolean {
+  return oldest !== null && Number.isFinite(PERIODS[period]) && now - PERIODS[period] < Date.parse(oldest);
+}
+
 /** True when the list shows less than everything. */
 export function isFiltered({ period, ...filters }: RunFilters): boolean {
   return period !== 'any' || NAMES.some((name) => filters[name] !== '');

@@ -6,12 +6,14 @@ import { Notice } from '../../shared/views/notices.js';
 import { PageFrame } from '../shell/frame.js';
 import { useNow } from '../shell/use-now.js';
 import { FilterBar } from './filter-bar.js';
+import { KeptSince, MigrationNotice } from './kept-since.js';
 import {
   FIRST_RANGE,
   isFiltered,
   isTyping,
   listPath,
   MOST_RUNS,
+  reachesBefore,
   readFilters,
   type RunFilters,
   type RunRange,
@@ -49,12 +51,17 @@ export function RunsPage({ server }: { readonly server: Server }) {
     show(next);
   };
   const { value: listing, problem } = list;
+  const { retention, migrating = 0 } = listing ?? {};
+  const isEarlier = reachesBefore(filters, retention?.oldest ?? null, now);
+  const isAtEnd = listing?.next_cursor === null && (listing.runs.length > 0 || isFiltered(filters));
   return (
     <PageFrame server={server} section="runs" title="Runs">
       <main class="page runs">
         <h1>Runs</h1>
         <FilterBar filters={filters} counts={listing?.counts} onChange={change} />
         {listing?.queue && listing.queue.queued > 0 && <QueueNotice queue={listing.queue} />}
+        {migrating > 0 && <MigrationNotice runs={migrating} />}
+        {isEarlier && retention && <KeptSince retention={retention} now={now} />}
         {problem !== '' && (
           <Notice tone="bad">
             The runs cannot be read: <bdi>{problem}</bdi>. It is tried again.
@@ -67,6 +74,7 @@ export function RunsPage({ server }: { readonly server: Server }) {
         ) : (
           <RunTable runs={listing.runs} now={now} onFilter={change} />
         )}
+        {isAtEnd && !isEarlier && retention && <KeptSince retention={retention} now={now} />}
         <Pages range={range} next={listing?.next_cursor ?? null} onChange={setRange} />
       </main>
     </PageFrame>

@@ -51,11 +51,29 @@ export function formatAgo(iso: string, now: number): string {
   return DATE.format(new Date(iso));
 }
 
-/** Formats a number of bytes, as in `820 B`, `4.2 kB`. */
+/** Formats the date of a point in time; of one less than a day ago, also its time. */
+export function formatSince(iso: string, now: number): string {
+  return now - Date.parse(iso) < 86_400_000 ? formatTime(iso) : DATE.format(new Date(iso));
+}
+
+const UNITS = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+] as const;
+
+/** Formats a time that somebody has chosen, in its largest unit, as in `30 days`, `90 minutes`. */
+export function formatPeriod(seconds: number): string {
+  const [unit, noun] = UNITS.find(([length]) => seconds % length === 0) ?? [1, 'second'];
+  return formatQuantity(seconds / unit, noun);
+}
+
+/** Formats a number of bytes, as in `820 B`, `4.2 kB`, `1.5 GB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(1)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)} MB`;
+  return `${(bytes / 1_000_000_000).toFixed(1)} GB`;
 }
 
 /** Formats a whole number with separators. */

@@ -26,7 +26,7 @@ export function libraryRoutes(services: HttpServices): Route[] {
     defineRoute({
       method: 'GET',
       path: '/pipelines',
-      listsRuns: true,
+      listsRuns: 'known',
       id: 'listPipelines',
       tag: 'Library',
       summary: 'List the pipelines and plans that the server has in its folder',
@@ -61,7 +61,7 @@ export function libraryRoutes(services: HttpServices): Route[] {
     defineRoute({
       ...NAMED_PATH,
       method: 'GET',
-      listsRuns: true,
+      listsRuns: 'known',
       id: 'getPipeline',
       tag: 'Library',
       summary: 'Get a pipeline or a plan of the server, with its graph',

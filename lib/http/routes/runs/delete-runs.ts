@@ -30,7 +30,7 @@ export function deleteRunsRoute({ registry, clock }: HttpServices): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/pipelines/runs',
-    listsRuns: true,
+    listsRuns: 'all',
     id: 'deleteRuns',
     tag: 'Runs',
     summary: 'Delete settled runs',

@@ -57,7 +57,7 @@ const ListQuery = closedObject({
   counts: optionalBoolean({
     default: false,
     description:
-      'Also return `counts`, the runs by status on all pages together, and `queue`, what queued runs wait for.',
+      'Also return `counts`, the runs by status on all pages together, `queue`, what queued runs wait for, and `retention`, since when runs are kept.',
   }),
   ...pageFields('Largest number of runs on the page, which has fewer when they would exceed 1 MiB.'),
 });
@@ -67,7 +67,7 @@ export function listRunsRoute({ queries }: HttpServices): Route {
   return defineRoute({
     method: 'GET',
     path: '/pipelines/runs',
-    listsRuns: true,
+    listsRuns: 'known',
     id: 'listRuns',
     tag: 'Runs',
     summary: 'List runs, newest first',

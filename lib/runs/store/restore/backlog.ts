@@ -37,9 +37,12 @@ export class Backlog {
   readonly settled = new LinkedMap<string, PendingRun>();
   readonly restoredSettled: LiveRunEntry[] = [];
   readonly rebuilds = new Set<Promise<void>>();
+  /** Settled runs that no list has yet: those of `settled`, and of `rebuilds`. */
+  migrating = 0;
   /** The next run waits for memory, and so do the runs behind it. */
   isBlocked = false;
   #complete: Deferred | undefined;
+  #openComplete: Deferred | undefined;
 
   constructor(tenantId: string) {
     this.tenantId = tenantId;
@@ -63,7 +66,19 @@ export class Backlog {
     return this.#complete.promise;
   }
 
+  /** Resolves when the runs of the tenant that have not settled are there, or wait for memory. */
+  get openComplete(): Promise<void> {
+    this.#openComplete ??= new Deferred();
+    return this.#openComplete.promise;
+  }
+
+  onOpenComplete(): void {
+    this.#openComplete?.resolve();
+    this.#openComplete = undefined;
+  }
+
   onComplete(): void {
+    this.onOpenComplete();
     this.#complete?.resolve();
     this.#complete = undefined;
   }

@@ -78,7 +78,9 @@ export class Restoration {
       else this.#backlogOf(head).open.add(head.id, pending);
     }
     for (const pending of settled.toReversed()) {
-      this.#backlogOf(pending.head).settled.add(pending.head.id, pending);
+      const backlog = this.#backlogOf(pending.head);
+      backlog.settled.add(pending.head.id, pending);
+      backlog.migrating++;
     }
     for (const { tenantId, open } of this.#backlogs) if (open.size > 0) admission.awaitRestored(tenantId);
   }
@@ -109,14 +111,42 @@ export class Restoration {
     if (this.#pending.has(runId)) throw waitsForMemory(runId);
   }
 
+  /** The settled runs of some tenants that no list has yet. @param tenants undefined for all */
+  countMigrating(tenants: readonly string[] | undefined): number {
+    let runs = 0;
+    for (const { tenantId, migrating } of this.#backlogs) {
+      if (tenants === undefined || tenants.includes(tenantId)) runs += migrating;
+    }
+    return runs;
+  }
+
+  /**
+   * Waits until the runs of some tenants that have not settled are restored, or wait for memory. A store with an archive may
+   * have settled ones of an earlier version, which take long: lists say how many are missing. Rejects with `shutting_down`.
+   *
+   * @param tenants null for all
+   */
+  async whenListable(tenants: readonly string[] | null): Promise<void> {
+    if (this.#options.store.archive === undefined) return this.whenComplete(tenants);
+    return this.#wait(tenants, ({ open, openComplete }) => (open.size === 0 ? undefined : openComplete));
+  }
+
   /** Waits until all runs of some tenants are restored, or wait for memory. Rejects with `shutting_down`. @param tenants null for all */
   async whenComplete(tenants: readonly string[] | null): Promise<void> {
-    const incomplete = [...this.#backlogs].filter(
-      ({ tenantId, isBlocked }) => !isBlocked && (tenants === null || tenants.includes(tenantId)),
-    );
-    if (incomplete.length === 0) return;
+    return this.#wait(tenants, ({ complete }) => complete);
+  }
+
+  async #wait(
+    tenants: readonly string[] | null,
+    waitFor: (backlog: Backlog) => Promise<void> | undefined,
+  ): Promise<void> {
+    const waits = [...this.#backlogs].flatMap((backlog) => {
+      const isAsked = tenants === null || tenants.includes(backlog.tenantId);
+      return backlog.isBlocked || !isAsked ? [] : (waitFor(backlog) ?? []);
+    });
+    if (waits.length === 0) return;
     this.#assertOpen();
-    await Promise.all(incomplete.map(({ complete }) => complete));
+    await Promise.all(waits);
     this.#assertOpen();
   }
 
@@ -193,7 +223,10 @@ export class Restoration {
     if (isClosing()) return;
     const hadOpen = backlog.open.size > 0;
     backlog.delete(next.head.id);
-    if (hadOpen && backlog.open.size === 0) admission.releaseHeld(backlog.tenantId);
+    if (hadOpen && backlog.open.size === 0) {
+      admission.releaseHeld(backlog.tenantId);
+      backlog.onOpenComplete();
+    }
     if (backlog.size === 0) this.#complete(backlog);
   }
 
@@ -273,7 +306,8 @@ export class Restoration {
   }
 
   #end(pending: PendingRun): void {
-    this.#pending.delete(pending.head.id);
+    if (this.#pending.delete(pending.head.id) && pending.head.hasSettled)
+      this.#backlogOf(pending.head).migrating--;
     pending.onAttempted();
   }
 

@@ -119,6 +119,24 @@ export class KeptRuns {
     return findSources(ids, [...this.#rows.values()], this.#folder.runsWithFiles());
   }
 
+  /** Returns true when a shell has the file of a run, settled or not. */
+  isInUse(id: string): boolean {
+    const row = this.#rows.get(id);
+    return row !== undefined && this.#isOwned(row.file);
+  }
+
+  /** Deletes runs, but those in files that other processes have. Resolves with the number of those that were deleted. */
+  async removeUnused(ids: readonly string[]): Promise<number> {
+    const byFile = new Map<string, string[]>();
+    for (const id of ids) {
+      const file = this.#rows.get(id)?.file;
+      if (file !== undefined) byFile.set(file, [...(byFile.get(file) ?? []), id]);
+    }
+    let deleted = 0;
+    for (const [file, runs] of byFile) if (await this.#removeFrom(file, runs)) deleted += runs.length;
+    return deleted;
+  }
+
   /** Deletes runs. Those in the file of a shell at work leave the lists, and are deleted by that one or the next. */
   async remove(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#folder.markRemoved(id);
@@ -126,13 +144,20 @@ export class KeptRuns {
     for (const file of files) await this.#removeFrom(file);
   }
 
-  async #removeFrom(path: string): Promise<void> {
+  /**
+   * Deletes the runs of a file that are marked. Resolves with false when another process has the file.
+   *
+   * @param ids are marked once this process has the file
+   */
+  async #removeFrom(path: string, ids: readonly string[] = []): Promise<boolean> {
     const file = tryOpen(this.#folder, this.#folder.numberOf(path), this.#open);
-    if (file === undefined) return;
+    if (file === undefined) return false;
+    for (const id of ids) this.#folder.markRemoved(id);
     const { runs } = this.#folder;
     removeMarked(file.database, this.#folder);
     await new Cleaner(file.database, (runId) => removeFiles(runs, runId)).cleanOnce();
     closeFile(file);
+    return true;
   }
 
   #isOwned(file: string): boolean {

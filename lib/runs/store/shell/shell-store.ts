@@ -188,6 +188,8 @@ class WrittenEnds implements RunArchive {
     return NO_ENDS;
   }
 
+  async oldest(): Promise<undefined> {}
+
   async lastRuns(): Promise<readonly []> {
     return [];
   }

@@ -52,6 +52,10 @@ export class SqliteArchive implements RunArchive {
     return sums;
   }
 
+  async oldest(tenants: readonly string[] | undefined, tenantId: string): Promise<number | undefined> {
+    return (await this.#reader.read({ kind: 'oldest', tenants }, tenantId)) as number | undefined;
+  }
+
   async lastRuns(
     definitions: readonly DefinitionOfTenant[],
     most: number,

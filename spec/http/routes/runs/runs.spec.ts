@@ -74,6 +74,18 @@ describe('GET /pipelines/runs (D35)', () => {
     expect(await found(`?created_before=${elsewhere}`)).to.deep.equal([]);
   });
 
+  it('says since when settled runs of the caller are kept, and for how long, when it counts', async () => {
+    const { created_at: first } = await fixture.poll(runIds[0] ?? '');
+    const limits = { max_age_seconds: 86_400, max_runs: 1000, max_bytes: null };
+    const retention = async (query: string) => (await list(query)).body.retention;
+    expect(await retention('?counts=true&status=failed')).to.deep.equal({ oldest: first, ...limits });
+    expect(await retention('?counts=true&tenant_id=x&limit=1')).to.deep.equal({ oldest: first, ...limits });
+    // The cancelled run of the tenant drains.
+    expect(await retention('?counts=true&tenant_id=y')).to.deep.equal({ oldest: null, ...limits });
+    expect(await retention('?counts=true&tenant_id=nobody')).to.deep.equal({ oldest: null, ...limits });
+    expect(await retention('')).to.equal(undefined);
+  });
+
   it('counts runs by status, and says what queued ones wait for', async () => {
     const { body } = await list('?counts=true&status=succeeded&limit=1');
     const counts = { queued: 1, running: 1, paused: 0, succeeded: 1, failed: 0, cancelled: 1 };

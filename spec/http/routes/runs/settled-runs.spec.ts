@@ -158,6 +158,19 @@ describe('A settled run that has left the memory of a server (D74)', () => {
     expect((await list('?counts=true')).counts).to.include({ succeeded: 1, failed: 0 });
   });
 
+  it('is the oldest that is kept, as the list says with the limits of the store, until it is deleted', async () => {
+    const first = await run('/pipelines/run_async', { pipeline: FAILING });
+    const second = await run('/pipelines/run_async', { pipeline: FAILING, tenant_id: 'other' });
+    await server.close(0);
+    server = await open({ SERVICE_RUN_TTL: '7d', SERVICE_STORE_BYTES: '10000000' });
+    const limits = { max_age_seconds: 604_800, max_runs: 1000, max_bytes: 10_000_000 };
+    expect((await list('?counts=true')).retention).to.deep.equal({ oldest: first.created_at, ...limits });
+    const other = await list('?counts=true&tenant_id=other');
+    expect(other.retention).to.deep.equal({ oldest: second.created_at, ...limits });
+    await server.request('DELETE', `/pipelines/runs/${first.run_id}`);
+    expect((await list('?counts=true')).retention?.oldest).to.equal(second.created_at);
+  });
+
   it('gives the memory of the cache back, of which SERVICE_CACHE_RUNS says the size', async () => {
     await server.close(0);
     server = await open({ SERVICE_CACHE_RUNS: '1' });

@@ -68,6 +68,13 @@ export class MemoryArchive implements RunArchive {
     return { succeeded, failed, cancelled };
   }
 
+  async oldest(tenants: readonly string[] | undefined): Promise<number | undefined> {
+    const run = this.#newestFirst().findLast(
+      ({ summary }) => tenants === undefined || tenants.includes(summary.tenant_id),
+    );
+    return run && Date.parse(run.summary.created_at);
+  }
+
   async lastRuns(
     definitions: readonly DefinitionOfTenant[],
     most: number,

@@ -47,6 +47,25 @@ describe('several shells in one folder (D68)', () => {
     await Promise.all([first, second, third].map((store) => store.close()));
   });
 
+  it('keep their runs when another process deletes only what is in files that nobody has', async () => {
+    await files.run('a');
+    await files.run('b');
+    const first = files.open();
+    await files.begin(first, 'c');
+    const second = files.open();
+    await files.begin(second, 'd');
+    await files.settle(second, 'd');
+    expect(await files.read().removeUnused(['a', 'd'])).to.equal(0);
+    expect(files.ids).to.deep.equal(['d', 'c', 'b', 'a']);
+    const history = files.read();
+    expect(['a', 'd'].map((id) => history.isInUse(id))).to.deep.equal([true, true]);
+    await first.close();
+    expect(await files.read().removeUnused(['a', 'd'])).to.equal(1);
+    expect(files.ids).to.deep.equal(['d', 'c', 'b']);
+    expect([...files.folder.removals()]).to.deep.equal([]);
+    await second.close();
+  });
+
   it('do not remove or change the runs of each other', async () => {
     const [first, second] = [files.open(), files.open()];
     await files.begin(first, 'a');

@@ -233,6 +233,31 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
       expect(runs.map((list) => list.map(({ number }) => number))).to.deep.equal([[4, 2], [5, 3], []]);
     });
 
+    it('says when the oldest settled run of some tenants was accepted, but no run of others, and none that is at work or removed', async () => {
+      const archive = archiveOf(store);
+      expect(await archive.oldest(undefined, '')).to.equal(undefined);
+      store.add(runOf(1, 'a'));
+      const statuses = ['failed', 'succeeded', 'cancelled'] as const;
+      for (let number = 2; number <= 7; number++) {
+        addSettled(store, runOf(number * 10, number % 2 === 0 ? 'a' : 'b'), {
+          status: statuses[number % 3] ?? 'failed',
+        });
+      }
+      await store.idle();
+      const oldest = (tenants?: string[]): Promise<number | undefined> => archive.oldest(tenants, 'a');
+      expect(await oldest()).to.equal(20);
+      expect(await oldest(['a'])).to.equal(20);
+      expect(await oldest(['b'])).to.equal(30);
+      expect(await oldest(['c', 'b', 'b'])).to.equal(30);
+      expect(await oldest(['c'])).to.equal(undefined);
+      expect(await oldest([])).to.equal(undefined);
+      store.remove('run 20');
+      await store.idle();
+      await archive.prune({ ...UNLIMITED, ttlMs: 100 }, 135);
+      expect(await oldest()).to.equal(40);
+      expect(await oldest(['b'])).to.equal(50);
+    });
+
     it('finds the run of an idempotency key, at work or settled, until it is removed', async () => {
       const idempotency = { key: 'k"', fingerprint: 'f' };
       const run = storedRun(1);

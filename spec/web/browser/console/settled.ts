@@ -41,6 +41,46 @@ describe('What a reader does with a run that is over, in a browser without netwo
   const button = (name: string): Locator => page.getByRole('button', { name });
   const dialog = (): Locator => page.getByRole('dialog');
 
+  it('says since when runs are kept, and for how long, at the end of the list and where a filter goes back further', async () => {
+    const pipeline = parsePipeline(JSON.stringify(GREET));
+    const { registry } = fixture.server;
+    const since = page.locator('.kept-since');
+    const submit = async (): Promise<string> => {
+      const id = await registry.submit({ pipeline });
+      await registry.settled(id);
+      return id;
+    };
+    await submit();
+    await page.goto(url);
+    await expectText(since, /^Runs are kept since .+: for 1 day, at most 1,000 runs\.$/);
+    for (let count = 0; count < 50; count++) await submit();
+    await button('Show more').waitFor();
+    await since.waitFor({ state: 'detached' });
+    await page.getByLabel('Time').selectOption('last 7 days');
+    await since.waitFor();
+    const [line, table] = [await since.boundingBox(), await page.locator('table').boundingBox()];
+    expect(line?.y).to.be.lessThan(table?.y ?? 0);
+    expect(await findViolations(page)).to.deep.equal([]);
+    await page.getByLabel('Time').selectOption('any time');
+    await since.waitFor({ state: 'detached' });
+    await button('Show more').click();
+    await since.waitFor();
+  });
+
+  it('says how many runs of an earlier version the list still lacks (D74)', async () => {
+    let migrating = 12;
+    await page.route('**/pipelines/runs?*', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...((await response.json()) as object), migrating } });
+    });
+    await page.goto(url);
+    const notice = page.locator('.notice');
+    await expectText(notice, '12 runs of an earlier version are still being brought over.');
+    migrating = 1;
+    await page.reload();
+    await expectText(notice, '1 run of an earlier version is still being brought over.');
+  });
+
   it('calls tasks and items aborted, not failed, that "Cancel and abort" has stopped', async () => {
     const runId = await fixture.submit(FETCH);
     await controlled.started(3);

@@ -2,7 +2,7 @@ import type Database from 'libsql';
 import type { Clock } from '../../../../common/clock.js';
 import type { DefinitionOfTenant, RunQuery } from '../../../views/run-query.js';
 import type { ArchivePage, EndCounts, ListedRun, ArchiveRange } from '../../run-archive.js';
-import { NO_ENDS, STATES, SUMMARY_COLUMNS, type SummaryRow, toListedRun } from './run-columns.js';
+import { END_STATES, NO_ENDS, STATES, SUMMARY_COLUMNS, type SummaryRow, toListedRun } from './run-columns.js';
 import { planSources, selectsWholeTenants, type ListSource, type SourcePlan } from './list-sources.js';
 import { selectAll, selectOne } from './statements.js';
 
@@ -125,6 +125,24 @@ function countTenants(database: Database.Database, { tenants }: RunQuery): EndCo
           JSON.stringify(tenants),
         );
   return row ?? NO_ENDS;
+}
+
+/** When the oldest settled run was accepted: one look into an index for each tenant and state. @param tenants undefined for all */
+export function readOldest(
+  database: Database.Database,
+  tenants: readonly string[] | undefined,
+): number | undefined {
+  const owners =
+    tenants === undefined ? 'SELECT tenant FROM usage' : 'SELECT DISTINCT value AS tenant FROM json_each(?)';
+  const firsts = END_STATES.map(
+    (state) =>
+      `SELECT (SELECT number FROM run INDEXED BY run_by_state
+         WHERE run.tenant = owner.tenant AND state = ${state} AND state > 0 ORDER BY number LIMIT 1) AS number FROM owner`,
+  );
+  const sql = `WITH owner AS (${owners})
+    SELECT created_at AS createdAt FROM run WHERE number = (SELECT min(number) FROM (${firsts.join(' UNION ALL ')}))`;
+  const values = tenants === undefined ? [] : [JSON.stringify(tenants)];
+  return selectOne<{ readonly createdAt: number }>(database, sql, ...values)?.createdAt;
 }
 
 /** The last runs of each definition. */

@@ -21,7 +21,7 @@ import {
 } from './run-heads.js';
 import { readDocuments } from './documents.js';
 import { prune } from './prune.js';
-import { countRuns, readLastRuns, readPage } from './run-list.js';
+import { countRuns, readLastRuns, readOldest, readPage } from './run-list.js';
 import { selectAll, selectOne } from './statements.js';
 
 /** Requests to the thread that writes. */
@@ -40,6 +40,7 @@ export type ReadRequest =
   | { readonly kind: 'key'; readonly tenantId: string; readonly key: string }
   | { readonly kind: 'page'; readonly query: RunQuery; readonly range: ArchiveRange }
   | { readonly kind: 'count'; readonly query: RunQuery; readonly before: number }
+  | { readonly kind: 'oldest'; readonly tenants: readonly string[] | undefined }
   | { readonly kind: 'last'; readonly definitions: readonly DefinitionOfTenant[]; readonly most: number }
   | { readonly kind: 'statistics'; readonly query: StatisticsQuery };
 
@@ -178,6 +179,8 @@ class Reader implements Connection {
         return readPage(database, request.query, request.range, this.#clock);
       case 'count':
         return countRuns(database, request.query, request.before, this.#clock);
+      case 'oldest':
+        return readOldest(database, request.tenants);
       case 'last':
         return readLastRuns(database, request.definitions, request.most);
       case 'statistics':
