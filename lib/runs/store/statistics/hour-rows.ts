@@ -1,12 +1,13 @@
 import type Database from 'libsql';
-import type { Clock } from '../../../common/clock.js';
-import { prepare, selectAll, selectOne } from '../sqlite/thread/statements.js';
+import { type Clock, toIsoTime } from '../../../common/clock.js';
+import { prepare, selectOne } from '../sqlite/thread/statements.js';
 import { type CountedRun, type HourCounts, RunCounter } from './run-counter.js';
 import {
   endOfPeriod,
   hourOf,
   periodOf,
   type PipelineStatistics,
+  startOfHour,
   type StatisticsPlace,
   type StatisticsQuery,
   type StatisticsRows,
@@ -53,14 +54,14 @@ export function addToHours(database: Database.Database, runs: readonly CountedRu
   }
 }
 
-const COUNTS = 'hour, succeeded, failed, cancelled, cost, sketch';
+const COLUMNS = ['hour', 'succeeded', 'failed', 'cancelled', 'cost'] as const;
 
 function readCounter(
   database: Database.Database,
   { tenantId, pipelineId, hour }: StatisticsPlace,
 ): RunCounter {
   const counter = new RunCounter();
-  const sql = `SELECT ${COUNTS} FROM stat_hour WHERE tenant = ? AND pipeline = ? AND hour = ?`;
+  const sql = `SELECT ${COLUMNS.join(', ')}, sketch FROM stat_hour WHERE tenant = ? AND pipeline = ? AND hour = ?`;
   const row = selectOne<HourRow>(database, sql, tenantId, pipelineId, hour);
   if (row !== undefined) counter.addHour(toCounts(row));
   return counter;
@@ -76,17 +77,29 @@ export function readHours(database: Database.Database, query: StatisticsQuery, c
   const { limit } = query;
   const end = clock.monotonicNow() + READ_MS;
   const rows: PipelineStatistics[] = [];
+  const times = new HourTimes();
   let last = query.after;
   for (const place of listPipelines(database, query)) {
-    for (const { at, counter } of readPeriods(database, place, query, limit - rows.length + 1)) {
+    for (const { at, counter } of readPeriods(database, place, query)) {
       if (rows.length === limit) return { rows, next: last };
-      last = { ...place, hour: at };
-      rows.push(counter.toRow(last));
+      last = { tenantId: place.tenantId, pipelineId: place.pipelineId, hour: at };
+      rows.push(counter.toRow(last, times.of(at)));
     }
     last = { ...place, hour: Number.POSITIVE_INFINITY };
     if (clock.monotonicNow() > end) return { rows, next: last };
   }
   return { rows };
+}
+
+/** Writes each hour once: the pipelines have the same ones. */
+class HourTimes {
+  readonly #texts = new Map<number, string>();
+
+  of(hour: number): string {
+    let text = this.#texts.get(hour);
+    if (text === undefined) this.#texts.set(hour, (text = toIsoTime(startOfHour(hour))));
+    return text;
+  }
 }
 
 /** A pipeline of a tenant, and the first of its hours to read. */
@@ -136,33 +149,61 @@ function readName(
   return selectOne<{ name: string }>(database, sql, ...values)?.name;
 }
 
-/** The runs of a pipeline by period, the first periods at least. */
+/** The hours of a pipeline in one row: the driver takes 1.6 µs for each row that it returns, SQLite 0.2. */
+interface PackedHours extends Readonly<Record<(typeof COLUMNS)[number] | 'lengths', string>> {
+  /** Of all hours; null when there are none. */
+  readonly sketches: ArrayBuffer | null;
+}
+
+// Bytes that SQLite joins as if they were text stay what they are. Hexadecimal digits would take half as long again.
+const PACKED = `${COLUMNS.map((name) => `json_group_array(${name}) AS ${name}`).join(', ')},
+  json_group_array(length(sketch)) AS lengths, CAST(group_concat(sketch, '') AS BLOB) AS sketches`;
+
+/** The runs of a pipeline by period. A period counts until the next one is asked for. */
 function* readPeriods(
   database: Database.Database,
-  { tenantId, pipelineId, hour }: StatisticsPlace,
+  { tenantId, pipelineId, hour: fromHour }: StatisticsPlace,
   query: StatisticsQuery,
-  most: number,
 ): Iterable<{ readonly at: number; readonly counter: RunCounter }> {
-  const hours = query.by === 'total' ? -1 : most * (query.by === 'day' ? 24 : 1);
-  const rows = selectAll<HourRow>(
+  // Each index has the rows in the order of the hours. To order or to limit them here would take a third longer.
+  const packed = selectOne<PackedHours>(
     database,
-    `SELECT ${COUNTS} FROM stat_hour WHERE tenant = ? AND pipeline = ? AND hour >= ? AND hour < ? ORDER BY hour LIMIT ?`,
+    `SELECT ${PACKED} FROM stat_hour WHERE tenant = ? AND pipeline = ? AND hour >= ? AND hour < ?`,
     tenantId,
     pipelineId,
-    hour,
+    fromHour,
     query.toHour,
-    hours,
   );
-  let period: { readonly at: number; readonly counter: RunCounter } | undefined;
-  for (const row of rows) {
-    const at = periodOf(row.hour, query);
-    if (period?.at !== at) {
-      if (period !== undefined) yield period;
-      period = { at, counter: new RunCounter() };
+  const read = (column: Exclude<keyof PackedHours, 'sketches'>): readonly (number | null)[] =>
+    JSON.parse(packed?.[column] ?? '[]') as (number | null)[];
+  const [succeeded, failed, cancelled] = [read('succeeded'), read('failed'), read('cancelled')];
+  const [costs, lengths] = [read('cost'), read('lengths')];
+  const sketch = new Uint8Array(packed?.sketches ?? []);
+  const counter = new RunCounter();
+  let at: number | undefined;
+  let end = 0;
+  for (const [index, hour] of (read('hour') as number[]).entries()) {
+    const period = periodOf(hour, query);
+    if (period !== at) {
+      if (at !== undefined) yield { at, counter };
+      counter.clear();
+      at = period;
     }
-    period.counter.addHour(toCounts(row));
+    const start = end;
+    end += lengths[index] ?? 0;
+    counter.addHour(
+      {
+        succeeded: succeeded[index] ?? 0,
+        failed: failed[index] ?? 0,
+        cancelled: cancelled[index] ?? 0,
+        cost: costs[index] ?? null,
+        sketch,
+      },
+      start,
+      end,
+    );
   }
-  if (period !== undefined) yield period;
+  if (at !== undefined) yield { at, counter };
 }
 
 /** Deletes a slice of the rows that are too old. @param now milliseconds since 1970, UTC */
