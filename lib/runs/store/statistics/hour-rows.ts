@@ -1,5 +1,6 @@
 import type Database from 'libsql';
 import { type Clock, toIsoTime } from '../../../common/clock.js';
+import { MAX_PIPELINES_PER_HOUR, OTHER_PIPELINES } from '../../../common/limits.js';
 import { prepare, selectOne } from '../sqlite/thread/statements.js';
 import { type CountedRun, type HourCounts, RunCounter } from './run-counter.js';
 import {
@@ -30,16 +31,8 @@ interface HourRow extends Omit<HourCounts, 'sketch'> {
 
 /** Adds runs to the counts of their hours, in the transaction that keeps their ends. Each hour is written once. */
 export function addToHours(database: Database.Database, runs: readonly CountedRun[]): void {
-  const counters = new Map<string, { readonly place: StatisticsPlace; readonly counter: RunCounter }>();
-  for (const run of runs) {
-    const { tenantId, pipelineId, finishedAt } = run;
-    const place = { tenantId, pipelineId, hour: hourOf(finishedAt) };
-    const key = JSON.stringify(place);
-    let counted = counters.get(key);
-    if (counted === undefined)
-      counters.set(key, (counted = { place, counter: readCounter(database, place) }));
-    counted.counter.addRun(run);
-  }
+  const hours = new ChangedHours(database);
+  for (const run of runs) hours.find(run, hourOf(run.finishedAt)).addRun(run);
   const keep = prepare(
     database,
     `INSERT INTO stat_hour (tenant, pipeline, hour, succeeded, failed, cancelled, cost, sketch)
@@ -47,24 +40,76 @@ export function addToHours(database: Database.Database, runs: readonly CountedRu
      ON CONFLICT (tenant, pipeline, hour) DO UPDATE SET succeeded = excluded.succeeded, failed = excluded.failed,
        cancelled = excluded.cancelled, cost = excluded.cost, sketch = excluded.sketch`,
   );
-  for (const { place, counter } of counters.values()) {
+  for (const { place, counter } of hours.list()) {
     const { succeeded, failed, cancelled, cost, sketch } = counter.toCounts();
     const { tenantId, pipelineId, hour } = place;
     keep.run(tenantId, pipelineId, hour, succeeded, failed, cancelled, cost, sketch);
   }
 }
 
+interface ChangedHour {
+  readonly place: StatisticsPlace;
+  readonly counter: RunCounter;
+}
+
+/** The hours that a commit changes. */
+class ChangedHours {
+  readonly #database: Database.Database;
+  readonly #hours = new Map<string, ChangedHour>();
+  /** How many pipelines have counts of their own, by tenant and hour. */
+  readonly #pipelines = new Map<string, number>();
+
+  constructor(database: Database.Database) {
+    this.#database = database;
+  }
+
+  list(): Iterable<ChangedHour> {
+    return this.#hours.values();
+  }
+
+  /** The counter of a pipeline, or of all that exceed the limit of the tenant: nobody else pays for what they take. */
+  find({ tenantId, pipelineId }: Pick<StatisticsPlace, 'tenantId' | 'pipelineId'>, hour: number): RunCounter {
+    const key = JSON.stringify([tenantId, pipelineId, hour]);
+    const known = this.#hours.get(key);
+    if (known !== undefined) return known.counter;
+    const place = { tenantId, pipelineId, hour };
+    const counts = readCounts(this.#database, place);
+    if (counts === undefined && pipelineId !== OTHER_PIPELINES && !this.#takeRoom(tenantId, hour)) {
+      return this.find({ tenantId, pipelineId: OTHER_PIPELINES }, hour);
+    }
+    const counter = new RunCounter();
+    if (counts !== undefined) counter.addHour(counts);
+    this.#hours.set(key, { place, counter });
+    return counter;
+  }
+
+  /** Returns false when as many pipelines of the tenant as may be are counted in this hour. */
+  #takeRoom(tenantId: string, hour: number): boolean {
+    const key = JSON.stringify([tenantId, hour]);
+    const count = this.#pipelines.get(key) ?? countPipelines(this.#database, tenantId, hour);
+    const hasRoom = count < MAX_PIPELINES_PER_HOUR;
+    this.#pipelines.set(key, hasRoom ? count + 1 : count);
+    return hasRoom;
+  }
+}
+
+/** Counts as far as it matters. */
+function countPipelines(database: Database.Database, tenantId: string, hour: number): number {
+  const sql = `SELECT count(*) AS pipelines FROM (
+    SELECT 1 FROM stat_hour INDEXED BY stat_hour_by_age WHERE hour = ? AND tenant = ? LIMIT ${MAX_PIPELINES_PER_HOUR}
+  )`;
+  return selectOne<{ pipelines: number }>(database, sql, hour, tenantId)?.pipelines ?? 0;
+}
+
 const COLUMNS = ['hour', 'succeeded', 'failed', 'cancelled', 'cost'] as const;
 
-function readCounter(
+function readCounts(
   database: Database.Database,
   { tenantId, pipelineId, hour }: StatisticsPlace,
-): RunCounter {
-  const counter = new RunCounter();
+): HourCounts | undefined {
   const sql = `SELECT ${COLUMNS.join(', ')}, sketch FROM stat_hour WHERE tenant = ? AND pipeline = ? AND hour = ?`;
   const row = selectOne<HourRow>(database, sql, tenantId, pipelineId, hour);
-  if (row !== undefined) counter.addHour(toCounts(row));
-  return counter;
+  return row && toCounts(row);
 }
 
 /** Spreading the row would take several times as long. */
