@@ -1,3 +1,4 @@
+import { parseJsonInSteps } from '../../../common/json/parse-json.js';
 import { eventLoopBudget, nextSlice } from '../../../execution/run/event-loop-budget.js';
 import type { StoredRunHead } from '../run-archive.js';
 import type { StoredFact, StoredSubmission } from '../run-store.js';
@@ -5,7 +6,6 @@ import {
   type ChunkCursor,
   DocumentAssembler,
   type DocumentChunk,
-  parseSubmission,
   type StoredDocument,
 } from './stored-documents.js';
 import type { FairReader } from './thread-client.js';
@@ -41,7 +41,10 @@ export class DocumentReader {
   }
 
   async #readFirst(runId: string): Promise<StoredSubmission | undefined> {
-    for await (const document of this.#documents(runId)) return parseSubmission(document);
+    for await (const { text, definition } of this.#documents(runId)) {
+      const submission = (await parse(text)) as StoredSubmission;
+      return definition === undefined ? submission : Object.assign(submission, await parse(definition));
+    }
     return undefined;
   }
 
@@ -49,7 +52,7 @@ export class DocumentReader {
     const facts: StoredFact[] = [];
     let isSubmission = true;
     for await (const { text } of this.#documents(runId)) {
-      if (!isSubmission) for (const fact of JSON.parse(text) as readonly StoredFact[]) facts.push(fact);
+      if (!isSubmission) for (const fact of (await parse(text)) as readonly StoredFact[]) facts.push(fact);
       isSubmission = false;
     }
     return facts;
@@ -71,5 +74,14 @@ export class DocumentReader {
       if (chunk.next === undefined) return;
       cursor = chunk.next;
     }
+  }
+}
+
+/** Lets others have the event loop meanwhile: a value may have 10 MiB. To copy one from a thread would take as long. */
+async function parse(text: string): Promise<unknown> {
+  const steps = parseJsonInSteps(text);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done === true) return step.value;
+    if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
   }
 }
