@@ -48,6 +48,15 @@ export const MAX_CALLED_VALUES = 10_000;
 /** The longest time, and the largest number, of `keep` in a definition (D74). */
 export const KEEP_LIMITS = { days: 3650, runs: 1_000_000 };
 
+/** Maximum number of pipelines and plans of a tenant that statistics count by themselves in one hour (D74). */
+export const MAX_PIPELINES_PER_HOUR = 1000;
+
+/** Stands for the pipelines beyond `MAX_PIPELINES_PER_HOUR`, which are counted together: no id has this character. */
+export const OTHER_PIPELINES = '*';
+
+/** Maximum number of definitions of one tenant whose `keep` bounds the number of their settled runs (D74). */
+export const MAX_QUOTAS = 1000;
+
 /** Maximum length of a goal, in characters, as written and with its params filled in: every list of runs repeats it. */
 export const MAX_GOAL_LENGTH = 10_000;
 

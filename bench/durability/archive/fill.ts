@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module';
 import type Database from 'libsql';
+import { addToHours } from '../../../lib/runs/store/statistics/hour-rows.js';
+import type { CountedRun } from '../../../lib/runs/store/statistics/run-counter.js';
 
 const Driver = createRequire(import.meta.url)('libsql') as typeof Database;
 
@@ -61,6 +63,10 @@ export function fill(file: string, count: number): void {
       const to = Math.min(count, from + RUNS_PER_COMMIT - 1);
       database.exec('BEGIN IMMEDIATE');
       for (const sql of [run, ...others]) database.prepare(sql).run(from, to);
+      const counted = `SELECT tenant AS tenantId, pipeline AS pipelineId, finished_at AS finishedAt, finished_at - begun_at AS durationMs,
+        CASE state WHEN 2 THEN 'succeeded' WHEN 3 THEN 'failed' ELSE 'cancelled' END AS status
+        FROM run WHERE number BETWEEN ? AND ?`;
+      addToHours(database, database.prepare(counted).all(from, to) as CountedRun[]);
       database.exec('COMMIT');
     }
     database.exec('DELETE FROM usage');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { RunQuery } from '../../../lib/runs/views/run-query.js';
 import type { RunRegistry } from '../../../lib/runs/registry.js';
+import type { StatisticsRequest } from '../../../lib/runs/store/statistics/statistics-request.js';
 import { heapInUse } from '../../measure.js';
 import { Table } from '../../http/table.js';
 import { createPipeline, openRegistry } from '../registries.js';
@@ -12,11 +13,12 @@ import { customerOf, fill, PIPELINES } from './fill.js';
 
 /**
  * `npm run bench:archive [-- COUNT]`: a file with so many settled runs of five tasks (1,000,000). Measures how long a start
- * takes, how much memory the file needs, and what lists, searches, counts and reading one run take.
+ * takes, how much memory the file needs, and what lists, searches, counts, statistics and reading one run take.
  */
 const count = Number(process.argv[2] ?? 1_000_000);
 const ROUNDS = 200;
 const TEXT_ROUNDS = 10;
+const STATISTICS_ROUNDS = 50;
 /** Runs that are opened before it is measured. */
 const WARM_UP = 100;
 
@@ -68,6 +70,7 @@ async function measure(): Promise<void> {
   add('ready after a start', performance.now() - startedAt, 1000, 'ms', `${count} settled runs`);
 
   await measurePages(registry);
+  await measureStatistics(registry);
   await measureRuns(registry);
   const heap = ((await heapInUse()) - heapBefore) / 2 ** 20;
   const resident = (process.memoryUsage.rss() - residentBefore) / 2 ** 20;
@@ -145,6 +148,38 @@ async function measurePages(registry: RunRegistry): Promise<void> {
     await registry.queries.lastRuns(definitions, 5, 'tenant-0');
   });
   add('last runs of 20 pipelines', p95(last), 20, 'ms', `median ${median(last).toFixed(1)}`);
+}
+
+/** Reads all pages of the last 30 days, and measures each. */
+async function measureStatistics(registry: RunRegistry): Promise<void> {
+  const tenants = ['tenant-0'];
+  const requests: Readonly<Record<string, Pick<StatisticsRequest, 'by' | 'tenants'>>> = {
+    'large tenant by hour': { by: 'hour', tenants },
+    'large tenant by day': { by: 'day', tenants },
+    'all tenants by day': { by: 'day', tenants: undefined },
+    'all tenants in total': { by: 'total', tenants: undefined },
+  };
+  for (const [name, request] of Object.entries(requests)) {
+    const pages: number[] = [];
+    let rows = 0;
+    const readAll = async (): Promise<void> => {
+      rows = 0;
+      const whole = { ...request, fromMs: Date.now() - 30 * 86_400_000, limit: 5000 };
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const startedAt = performance.now();
+        const page = await registry.queries.statistics({ ...whole, cursor }, 'tenant-0');
+        pages.push(performance.now() - startedAt);
+        rows += page.rows.length;
+        cursor = page.next_cursor;
+      }
+    };
+    await sample(TEXT_ROUNDS, readAll);
+    pages.length = 0;
+    const all = await sample(STATISTICS_ROUNDS, readAll);
+    const detail = `all ${rows} rows: median ${median(all).toFixed(1)}, p95 ${p95(all).toFixed(1)}`;
+    const pageTime = p95(pages.sort((one, other) => one - other));
+    add(`page of statistics of 30 days (kept per hour): ${name}`, pageTime, 60, 'ms', detail);
+  }
 }
 
 async function measureRuns(registry: RunRegistry): Promise<void> {

@@ -18,7 +18,9 @@ export const PipelineStatisticsSchema = described(
   'PipelineStatistics',
   'The runs of a pipeline or plan that have finished in a period.',
   {
-    pipeline_id: text('The id of the pipeline or plan.'),
+    pipeline_id: text(
+      'The id of the pipeline or plan; `*` for all of a tenant beyond the first 1,000 that an hour counts by themselves.',
+    ),
     tenant_id: Type.String(),
     at: { ...Time, description: 'The beginning of the period; for `total`, that of all of the time.' },
     succeeded: count('Number of runs that have succeeded.'),

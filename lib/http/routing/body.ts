@@ -13,7 +13,7 @@ import {
   measureJsonInSteps,
 } from '../../definition/text/lossy-json.js';
 import { findJsonSyntaxErrorInSteps, type JsonSyntaxError } from '../../definition/text/json-syntax-error.js';
-import { parseJsonInSteps } from '../../definition/text/parse-json.js';
+import { parseJsonInSteps } from '../../common/json/parse-json.js';
 import { assertAllChunks } from '../security/chunk-limits.js';
 import type { BodyMemory } from './body-memory.js';
 import { ReceivedBytes, receiveWith } from './received-bytes.js';

@@ -4,7 +4,7 @@ import { EXPRESSION_LIMITS } from '../../common/limits.js';
 import { shareLimit } from '../../common/memory/shared-limit.js';
 import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import type { RunSteps } from '../../common/scheduling/steps.js';
-import { parseJsonInSteps } from '../../definition/text/parse-json.js';
+import { parseJsonInSteps } from '../../common/json/parse-json.js';
 import { ProcessPool, type SizedPoolOptions } from '../../common/workers/process-pool.js';
 import { type JsonResponse, WorkerError } from '../../common/workers/protocol.js';
 import type { ToolContext } from '../tool.js';

@@ -4,7 +4,7 @@ import type { Steps } from '../../common/scheduling/steps.js';
 import { MAX_OUTPUT_LENGTH } from '../../common/limits.js';
 import { cutText, formatMebibytes } from '../../common/text.js';
 import { measureJsonInSteps } from '../../definition/text/lossy-json.js';
-import { parseJsonInSteps } from '../../definition/text/parse-json.js';
+import { parseJsonInSteps } from '../../common/json/parse-json.js';
 import type { LimitedAttempt } from '../../common/scheduling/attempt-queue.js';
 import { pauseWhenOver, runLongWork } from '../../common/scheduling/run-in-slices.js';
 import type { FetchedResponse, ToolContext } from '../tool.js';

@@ -8,7 +8,7 @@ import { isObject, type Json } from '../../../common/json/json.js';
 import { JsonWriter } from '../../../common/json/json-writer.js';
 import type { RunSteps, Steps } from '../../../common/scheduling/steps.js';
 import { warnHost } from '../../../common/warnings.js';
-import { parseJsonInSteps } from '../../../definition/text/parse-json.js';
+import { parseJsonInSteps } from '../../../common/json/parse-json.js';
 import { copyToJsonInSteps } from '../json-output.js';
 import type { Write } from '../../session/session-overrides.js';
 import { CacheFileNames, readIfPresent, toTemporaryName } from './cache-file-names.js';

@@ -5,20 +5,11 @@ import type { ForgottenKey } from '../../idempotency.js';
 import { CommitQueue } from '../commit-queue.js';
 import type { RunArchive, StoredRunHead } from '../run-archive.js';
 import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from '../run-store.js';
+import { DocumentReader } from './document-reader.js';
 import { cannotOpen, findDriver } from './open-errors.js';
 import { SqliteArchive } from './sqlite-archive.js';
-import {
-  type ChunkCursor,
-  DocumentAssembler,
-  type DocumentChunk,
-  parseSubmission,
-  type StoredDocument,
-} from './stored-documents.js';
 import type { LastStoredRun } from './thread/store-thread.js';
 import { FairReader, StoreThread } from './thread-client.js';
-
-/** The run was packed between two reads of it. */
-class StaleReadError extends Error {}
 
 /** The threads that have a file open. */
 interface StoreThreads {
@@ -41,6 +32,7 @@ export class SqliteStore implements RunStore {
   lastCreatedAt: number;
   readonly #threads: StoreThreads;
   readonly #reader: FairReader;
+  readonly #documents: DocumentReader;
   readonly #queue: CommitQueue;
   readonly #path: string;
   #isClosed = false;
@@ -53,6 +45,7 @@ export class SqliteStore implements RunStore {
     this.lastCreatedAt = last.createdAt;
     this.#threads = threads;
     this.#reader = threads.reader;
+    this.#documents = new DocumentReader(threads.reader);
     this.#queue = new CommitQueue(async (batch) => void (await threads.writer.ask({ kind: 'keep', batch })));
     this.archive = new SqliteArchive(threads.writer, this.#reader, this.#queue);
   }
@@ -132,50 +125,12 @@ export class SqliteStore implements RunStore {
     }
   }
 
-  async submission(runId: string): Promise<StoredSubmission | undefined> {
-    return this.#readFirst(runId).catch((error: unknown) =>
-      this.#retryStale(error, () => this.submission(runId)),
-    );
+  submission(runId: string): Promise<StoredSubmission | undefined> {
+    return this.#documents.submission(runId);
   }
 
-  async #readFirst(runId: string): Promise<StoredSubmission | undefined> {
-    for await (const document of this.#documents(runId)) return parseSubmission(document);
-    return undefined;
-  }
-
-  async facts(runId: string): Promise<readonly StoredFact[]> {
-    return this.#readFacts(runId).catch((error: unknown) => this.#retryStale(error, () => this.facts(runId)));
-  }
-
-  async #readFacts(runId: string): Promise<readonly StoredFact[]> {
-    const facts: StoredFact[] = [];
-    let isSubmission = true;
-    for await (const { text } of this.#documents(runId)) {
-      if (!isSubmission) for (const fact of JSON.parse(text) as readonly StoredFact[]) facts.push(fact);
-      isSubmission = false;
-    }
-    return facts;
-  }
-
-  /** Reads a run again that was packed while it was read. */
-  #retryStale<T>(error: unknown, read: () => Promise<T>): Promise<T> {
-    if (error instanceof StaleReadError) return read();
-    throw error;
-  }
-
-  async *#documents(runId: string): AsyncIterable<StoredDocument> {
-    const documents = new DocumentAssembler();
-    for (let cursor: ChunkCursor | undefined; ; ) {
-      const request = { kind: 'chunk', runId, cursor } as const;
-      const chunk = (await this.#reader.read(request, runId)) as DocumentChunk;
-      if (chunk.isStale) throw new StaleReadError();
-      for (const document of documents.add(chunk)) {
-        yield document;
-        if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);
-      }
-      if (chunk.next === undefined) return;
-      cursor = chunk.next;
-    }
+  facts(runId: string): Promise<readonly StoredFact[]> {
+    return this.#documents.facts(runId);
   }
 
   async close(): Promise<void> {

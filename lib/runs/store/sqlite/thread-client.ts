@@ -73,7 +73,7 @@ function explain(message: string): string {
   return 'the disk is full: make room, then start the server again: runs go on from what was kept';
 }
 
-/** So many reads of one tenant wait: their clients may have gone. */
+/** So many reads of one tenant wait: their clients may have gone. Those of documents wait besides: few runs are read at once. */
 const MAX_WAITING = 1000;
 
 function tooManyReads(): WavetrainError {
@@ -112,7 +112,8 @@ export class FairReader {
 
   /** @param tenantId of the caller; empty for the server itself */
   read(request: ReadRequest, tenantId: string): Promise<unknown> {
-    if (this.#waiting.sizeOf(tenantId) >= MAX_WAITING) return Promise.reject(tooManyReads());
+    const isBounded = request.kind !== 'chunk';
+    if (isBounded && this.#waiting.sizeOf(tenantId) >= MAX_WAITING) return Promise.reject(tooManyReads());
     return new Promise((resolve, reject) => {
       this.#waiting.add(tenantId, { request, resolve, reject });
       if (!this.#isReading) void this.#readAll();

@@ -21,13 +21,19 @@ export class DurationSketch {
     this.#count(toBucket(ms), 1);
   }
 
-  /** Adds what another sketch has counted. */
-  merge(encoded: Uint8Array): void {
-    const reader = new VarintReader(encoded);
+  /** Adds what another sketch has counted. @param start of its bytes, which go on to `end`. Default: all of them. */
+  merge(encoded: Uint8Array, start = 0, end: number = encoded.length): void {
+    const reader = new VarintReader(encoded, start, end);
     for (let bucket = 0; !reader.isDone; ) {
       bucket += reader.next();
       this.#count(bucket, reader.next());
     }
+  }
+
+  /** Keeps its room for the next durations. */
+  clear(): void {
+    this.#counts.fill(0);
+    this.#total = 0;
   }
 
   #count(bucket: number, count: number): void {
@@ -82,14 +88,17 @@ function writeVarint(bytes: number[], value: number): void {
 
 class VarintReader {
   readonly #bytes: Uint8Array;
-  #at = 0;
+  readonly #end: number;
+  #at: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, start: number, end: number) {
     this.#bytes = bytes;
+    this.#end = end;
+    this.#at = start;
   }
 
   get isDone(): boolean {
-    return this.#at >= this.#bytes.length;
+    return this.#at >= this.#end;
   }
 
   next(): number {

@@ -1,12 +1,14 @@
 import type Database from 'libsql';
-import type { Clock } from '../../../common/clock.js';
-import { prepare, selectAll, selectOne } from '../sqlite/thread/statements.js';
+import { type Clock, toIsoTime } from '../../../common/clock.js';
+import { MAX_PIPELINES_PER_HOUR, OTHER_PIPELINES } from '../../../common/limits.js';
+import { prepare, selectOne } from '../sqlite/thread/statements.js';
 import { type CountedRun, type HourCounts, RunCounter } from './run-counter.js';
 import {
   endOfPeriod,
   hourOf,
   periodOf,
   type PipelineStatistics,
+  startOfHour,
   type StatisticsPlace,
   type StatisticsQuery,
   type StatisticsRows,
@@ -29,16 +31,8 @@ interface HourRow extends Omit<HourCounts, 'sketch'> {
 
 /** Adds runs to the counts of their hours, in the transaction that keeps their ends. Each hour is written once. */
 export function addToHours(database: Database.Database, runs: readonly CountedRun[]): void {
-  const counters = new Map<string, { readonly place: StatisticsPlace; readonly counter: RunCounter }>();
-  for (const run of runs) {
-    const { tenantId, pipelineId, finishedAt } = run;
-    const place = { tenantId, pipelineId, hour: hourOf(finishedAt) };
-    const key = JSON.stringify(place);
-    let counted = counters.get(key);
-    if (counted === undefined)
-      counters.set(key, (counted = { place, counter: readCounter(database, place) }));
-    counted.counter.addRun(run);
-  }
+  const hours = new ChangedHours(database);
+  for (const run of runs) hours.find(run, hourOf(run.finishedAt)).addRun(run);
   const keep = prepare(
     database,
     `INSERT INTO stat_hour (tenant, pipeline, hour, succeeded, failed, cancelled, cost, sketch)
@@ -46,24 +40,76 @@ export function addToHours(database: Database.Database, runs: readonly CountedRu
      ON CONFLICT (tenant, pipeline, hour) DO UPDATE SET succeeded = excluded.succeeded, failed = excluded.failed,
        cancelled = excluded.cancelled, cost = excluded.cost, sketch = excluded.sketch`,
   );
-  for (const { place, counter } of counters.values()) {
+  for (const { place, counter } of hours.list()) {
     const { succeeded, failed, cancelled, cost, sketch } = counter.toCounts();
     const { tenantId, pipelineId, hour } = place;
     keep.run(tenantId, pipelineId, hour, succeeded, failed, cancelled, cost, sketch);
   }
 }
 
-const COUNTS = 'hour, succeeded, failed, cancelled, cost, sketch';
+interface ChangedHour {
+  readonly place: StatisticsPlace;
+  readonly counter: RunCounter;
+}
 
-function readCounter(
+/** The hours that a commit changes. */
+class ChangedHours {
+  readonly #database: Database.Database;
+  readonly #hours = new Map<string, ChangedHour>();
+  /** How many pipelines have counts of their own, by tenant and hour. */
+  readonly #pipelines = new Map<string, number>();
+
+  constructor(database: Database.Database) {
+    this.#database = database;
+  }
+
+  list(): Iterable<ChangedHour> {
+    return this.#hours.values();
+  }
+
+  /** The counter of a pipeline, or of all that exceed the limit of the tenant: nobody else pays for what they take. */
+  find({ tenantId, pipelineId }: Pick<StatisticsPlace, 'tenantId' | 'pipelineId'>, hour: number): RunCounter {
+    const key = JSON.stringify([tenantId, pipelineId, hour]);
+    const known = this.#hours.get(key);
+    if (known !== undefined) return known.counter;
+    const place = { tenantId, pipelineId, hour };
+    const counts = readCounts(this.#database, place);
+    if (counts === undefined && pipelineId !== OTHER_PIPELINES && !this.#takeRoom(tenantId, hour)) {
+      return this.find({ tenantId, pipelineId: OTHER_PIPELINES }, hour);
+    }
+    const counter = new RunCounter();
+    if (counts !== undefined) counter.addHour(counts);
+    this.#hours.set(key, { place, counter });
+    return counter;
+  }
+
+  /** Returns false when as many pipelines of the tenant as may be are counted in this hour. */
+  #takeRoom(tenantId: string, hour: number): boolean {
+    const key = JSON.stringify([tenantId, hour]);
+    const count = this.#pipelines.get(key) ?? countPipelines(this.#database, tenantId, hour);
+    const hasRoom = count < MAX_PIPELINES_PER_HOUR;
+    this.#pipelines.set(key, hasRoom ? count + 1 : count);
+    return hasRoom;
+  }
+}
+
+/** Counts as far as it matters. */
+function countPipelines(database: Database.Database, tenantId: string, hour: number): number {
+  const sql = `SELECT count(*) AS pipelines FROM (
+    SELECT 1 FROM stat_hour INDEXED BY stat_hour_by_age WHERE hour = ? AND tenant = ? LIMIT ${MAX_PIPELINES_PER_HOUR}
+  )`;
+  return selectOne<{ pipelines: number }>(database, sql, hour, tenantId)?.pipelines ?? 0;
+}
+
+const COLUMNS = ['hour', 'succeeded', 'failed', 'cancelled', 'cost'] as const;
+
+function readCounts(
   database: Database.Database,
   { tenantId, pipelineId, hour }: StatisticsPlace,
-): RunCounter {
-  const counter = new RunCounter();
-  const sql = `SELECT ${COUNTS} FROM stat_hour WHERE tenant = ? AND pipeline = ? AND hour = ?`;
+): HourCounts | undefined {
+  const sql = `SELECT ${COLUMNS.join(', ')}, sketch FROM stat_hour WHERE tenant = ? AND pipeline = ? AND hour = ?`;
   const row = selectOne<HourRow>(database, sql, tenantId, pipelineId, hour);
-  if (row !== undefined) counter.addHour(toCounts(row));
-  return counter;
+  return row && toCounts(row);
 }
 
 /** Spreading the row would take several times as long. */
@@ -76,17 +122,29 @@ export function readHours(database: Database.Database, query: StatisticsQuery, c
   const { limit } = query;
   const end = clock.monotonicNow() + READ_MS;
   const rows: PipelineStatistics[] = [];
+  const times = new HourTimes();
   let last = query.after;
   for (const place of listPipelines(database, query)) {
-    for (const { at, counter } of readPeriods(database, place, query, limit - rows.length + 1)) {
+    for (const { at, counter } of readPeriods(database, place, query)) {
       if (rows.length === limit) return { rows, next: last };
-      last = { ...place, hour: at };
-      rows.push(counter.toRow(last));
+      last = { tenantId: place.tenantId, pipelineId: place.pipelineId, hour: at };
+      rows.push(counter.toRow(last, times.of(at)));
     }
     last = { ...place, hour: Number.POSITIVE_INFINITY };
     if (clock.monotonicNow() > end) return { rows, next: last };
   }
   return { rows };
+}
+
+/** Writes each hour once: the pipelines have the same ones. */
+class HourTimes {
+  readonly #texts = new Map<number, string>();
+
+  of(hour: number): string {
+    let text = this.#texts.get(hour);
+    if (text === undefined) this.#texts.set(hour, (text = toIsoTime(startOfHour(hour))));
+    return text;
+  }
 }
 
 /** A pipeline of a tenant, and the first of its hours to read. */
@@ -136,33 +194,61 @@ function readName(
   return selectOne<{ name: string }>(database, sql, ...values)?.name;
 }
 
-/** The runs of a pipeline by period, the first periods at least. */
+/** The hours of a pipeline in one row: the driver takes 1.6 µs for each row that it returns, SQLite 0.2. */
+interface PackedHours extends Readonly<Record<(typeof COLUMNS)[number] | 'lengths', string>> {
+  /** Of all hours; null when there are none. */
+  readonly sketches: ArrayBuffer | null;
+}
+
+// Bytes that SQLite joins as if they were text stay what they are. Hexadecimal digits would take half as long again.
+const PACKED = `${COLUMNS.map((name) => `json_group_array(${name}) AS ${name}`).join(', ')},
+  json_group_array(length(sketch)) AS lengths, CAST(group_concat(sketch, '') AS BLOB) AS sketches`;
+
+/** The runs of a pipeline by period. A period counts until the next one is asked for. */
 function* readPeriods(
   database: Database.Database,
-  { tenantId, pipelineId, hour }: StatisticsPlace,
+  { tenantId, pipelineId, hour: fromHour }: StatisticsPlace,
   query: StatisticsQuery,
-  most: number,
 ): Iterable<{ readonly at: number; readonly counter: RunCounter }> {
-  const hours = query.by === 'total' ? -1 : most * (query.by === 'day' ? 24 : 1);
-  const rows = selectAll<HourRow>(
+  // Each index has the rows in the order of the hours. To order or to limit them here would take a third longer.
+  const packed = selectOne<PackedHours>(
     database,
-    `SELECT ${COUNTS} FROM stat_hour WHERE tenant = ? AND pipeline = ? AND hour >= ? AND hour < ? ORDER BY hour LIMIT ?`,
+    `SELECT ${PACKED} FROM stat_hour WHERE tenant = ? AND pipeline = ? AND hour >= ? AND hour < ?`,
     tenantId,
     pipelineId,
-    hour,
+    fromHour,
     query.toHour,
-    hours,
   );
-  let period: { readonly at: number; readonly counter: RunCounter } | undefined;
-  for (const row of rows) {
-    const at = periodOf(row.hour, query);
-    if (period?.at !== at) {
-      if (period !== undefined) yield period;
-      period = { at, counter: new RunCounter() };
+  const read = (column: Exclude<keyof PackedHours, 'sketches'>): readonly (number | null)[] =>
+    JSON.parse(packed?.[column] ?? '[]') as (number | null)[];
+  const [succeeded, failed, cancelled] = [read('succeeded'), read('failed'), read('cancelled')];
+  const [costs, lengths] = [read('cost'), read('lengths')];
+  const sketch = new Uint8Array(packed?.sketches ?? []);
+  const counter = new RunCounter();
+  let at: number | undefined;
+  let end = 0;
+  for (const [index, hour] of (read('hour') as number[]).entries()) {
+    const period = periodOf(hour, query);
+    if (period !== at) {
+      if (at !== undefined) yield { at, counter };
+      counter.clear();
+      at = period;
     }
-    period.counter.addHour(toCounts(row));
+    const start = end;
+    end += lengths[index] ?? 0;
+    counter.addHour(
+      {
+        succeeded: succeeded[index] ?? 0,
+        failed: failed[index] ?? 0,
+        cancelled: cancelled[index] ?? 0,
+        cost: costs[index] ?? null,
+        sketch,
+      },
+      start,
+      end,
+    );
   }
-  if (period !== undefined) yield period;
+  if (at !== undefined) yield { at, counter };
 }
 
 /** Deletes a slice of the rows that are too old. @param now milliseconds since 1970, UTC */

@@ -71,12 +71,22 @@ export class RunCounter {
     if (cost !== undefined) this.#cost = (this.#cost ?? 0) + cost;
   }
 
-  addHour({ succeeded, failed, cancelled, cost, sketch }: HourCounts): void {
+  /** @param start of the bytes of the sketch, which go on to `end`. Default: all of it. */
+  addHour({ succeeded, failed, cancelled, cost, sketch }: HourCounts, start?: number, end?: number): void {
     this.#succeeded += succeeded;
     this.#failed += failed;
     this.#cancelled += cancelled;
     if (cost !== null) this.#cost = (this.#cost ?? 0) + cost;
-    this.#durations.merge(sketch);
+    this.#durations.merge(sketch, start, end);
+  }
+
+  /** Counts from nothing again. */
+  clear(): void {
+    this.#succeeded = 0;
+    this.#failed = 0;
+    this.#cancelled = 0;
+    this.#cost = null;
+    this.#durations.clear();
   }
 
   toCounts(): HourCounts {
@@ -84,11 +94,12 @@ export class RunCounter {
     return { succeeded, failed, cancelled, cost, sketch: this.#durations.encode() };
   }
 
-  toRow({ tenantId, pipelineId, hour }: StatisticsPlace): PipelineStatistics {
+  /** @param at the beginning of the period */
+  toRow({ tenantId, pipelineId }: StatisticsPlace, at: string): PipelineStatistics {
     return {
       pipeline_id: pipelineId,
       tenant_id: tenantId,
-      at: toIsoTime(startOfHour(hour)),
+      at,
       succeeded: this.#succeeded,
       failed: this.#failed,
       cancelled: this.#cancelled,
@@ -130,7 +141,7 @@ export function* countRunsInMemory(
   const sorted = [...counters.values()].sort((a, b) => comparePlaces(a.place, b.place));
   const shown = sorted.slice(0, limit);
   return {
-    rows: shown.map(({ place, counter }) => counter.toRow(place)),
+    rows: shown.map(({ place, counter }) => counter.toRow(place, toIsoTime(startOfHour(place.hour)))),
     next: sorted.length > limit ? shown.at(-1)?.place : undefined,
   };
 }

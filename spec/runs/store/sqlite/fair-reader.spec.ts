@@ -1,19 +1,21 @@
 import { expect } from 'chai';
+import { DocumentReader } from '../../../../lib/runs/store/sqlite/document-reader.js';
 import { FairReader } from '../../../../lib/runs/store/sqlite/thread-client.js';
 import type { StoreRequest } from '../../../../lib/runs/store/sqlite/thread/store-thread.js';
-import { deferred, settle } from '../../../support/deferred.js';
+import { type Deferred, deferred, settle } from '../../../support/deferred.js';
 import { catchRejection } from '../../../support/rejection.js';
 
 /** A thread that answers a request with its id of a run when the spec lets it. */
 class FakeThread {
   readonly opened = Promise.resolve();
-  readonly asked: { readonly runId: string; readonly answer: ReturnType<typeof deferred<string>> }[] = [];
+  readonly asked: { readonly kind: string; readonly runId: string; readonly answer: Deferred<unknown> }[] =
+    [];
   hasEnded = false;
 
   ask(request: StoreRequest): Promise<unknown> {
-    const runId = request.kind === 'head' ? request.runId : request.kind;
-    const answer = deferred<string>();
-    this.asked.push({ runId, answer });
+    const runId = 'runId' in request ? request.runId : request.kind;
+    const answer = deferred<unknown>();
+    this.asked.push({ kind: request.kind, runId, answer });
     return answer.promise;
   }
 
@@ -36,6 +38,41 @@ describe('The thread that reads settled runs (D74)', () => {
     }
     await Promise.all(reads);
     expect(thread.asked.map(({ runId }) => runId)).to.deep.equal(['a1', 'a2', 'b1', 'a3']);
+  });
+
+  it('reads the documents of runs for tenants in turn: another waits for few chunks, however many runs one opens', async () => {
+    const thread = new FakeThread();
+    const documents = new DocumentReader(new FairReader(() => thread));
+    const reads = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'].map((id) => documents.facts(id));
+    const chunks: string[] = [];
+    for (let at = 0; chunks.length < 7; at++) {
+      await settle();
+      const { kind, runId = '', answer } = thread.asked[at] ?? {};
+      if (kind === 'chunk' && chunks.push(runId) === 1) {
+        // The other tenant comes while a chunk of the first run is being read.
+        reads.push(documents.facts('b1'));
+        await settle();
+      }
+      const chunk = { texts: ['{}\n[]\n'], next: undefined, definition: undefined, isStale: false };
+      answer?.resolve(kind === 'head' ? { tenantId: runId.charAt(0) } : chunk);
+    }
+    expect(await Promise.all(reads)).to.deep.equal([[], [], [], [], [], [], []]);
+    // One of `a` while the tenant of the run was looked for, and one before its turn.
+    expect(chunks.indexOf('b1')).to.be.at.most(3);
+  });
+
+  it('refuses no documents of a tenant that has too many other requests', async () => {
+    const thread = new FakeThread();
+    const reader = new FairReader(() => thread);
+    const waiting = Array.from({ length: 1001 }, () => reader.read(head('a1'), 'a'));
+    expect(await catchRejection(reader.read(head('a2'), 'a'))).to.have.property('code', 'queue_full');
+    waiting.push(reader.read({ kind: 'chunk', runId: 'a3', cursor: undefined }, 'a'));
+    for (let count = 1; count <= waiting.length; count++) {
+      await settle(1);
+      thread.asked[count - 1]?.answer.resolve('answered');
+    }
+    await Promise.all(waiting);
+    expect(thread.asked.at(-1)?.runId).to.equal('a3');
   });
 
   it('is followed by another one when it has ended: only the request at hand fails', async () => {

@@ -1,4 +1,5 @@
 import type Database from 'libsql';
+import { MAX_QUOTAS } from '../../../../common/limits.js';
 import type { RunEnd } from '../../run-archive.js';
 import { END_STATES } from './run-columns.js';
 import { inTransaction, prepare, selectOne } from './statements.js';
@@ -26,7 +27,10 @@ export function setQuota(database: Database.Database, { summary, keep }: RunEnd,
   } else {
     prepare(
       database,
-      `INSERT INTO run_quota (tenant, pipeline, most, said_by) VALUES (?, ?, ?, ?)
+      // Of definitions beyond the limit, the bounds of the store decide.
+      `INSERT INTO run_quota (tenant, pipeline, most, said_by) SELECT ?1, ?2, ?3, ?4
+       WHERE (SELECT count(*) FROM (SELECT 1 FROM run_quota WHERE tenant = ?1 LIMIT ${MAX_QUOTAS})) < ${MAX_QUOTAS}
+         OR EXISTS (SELECT 1 FROM run_quota WHERE tenant = ?1 AND pipeline = ?2)
        ON CONFLICT (tenant, pipeline) DO UPDATE SET most = excluded.most, said_by = excluded.said_by
        WHERE said_by < excluded.said_by`,
     ).run(tenant, pipeline, keep.runs, number);
@@ -34,13 +38,21 @@ export function setQuota(database: Database.Database, { summary, keep }: RunEnd,
   countInQuota(database, tenant, number, 1);
 }
 
-/** Counts a settled run, or with -1 no longer. One that nobody has counted yet is counted with the others. */
+/**
+ * Counts a settled run, or with -1 no longer. One that nobody has counted yet is counted with the others. A quota goes with the
+ * last run of its pipeline: nothing would bound the number of them.
+ */
 export function countInQuota(database: Database.Database, tenant: string, number: number, by: 1 | -1): void {
   prepare(
     database,
     `UPDATE run_quota SET settled = settled + ?
      WHERE tenant = ? AND pipeline = (SELECT pipeline FROM run WHERE number = ?) AND settled IS NOT NULL`,
   ).run(by, tenant, number);
+  if (by === 1) return;
+  prepare(
+    database,
+    'DELETE FROM run_quota WHERE tenant = ? AND pipeline = (SELECT pipeline FROM run WHERE number = ?) AND settled <= 0',
+  ).run(tenant, number);
 }
 
 /** New quotas that are counted at once: others wait for the thread. */
@@ -65,11 +77,15 @@ function countQuotas(database: Database.Database): ExceededQuota | undefined {
     if (due === undefined) return undefined;
     const { tenant, pipeline, most, settled } = due;
     if (settled !== null) return { tenant, pipeline, excess: settled - most };
-    prepare(database, 'UPDATE run_quota SET settled = ? WHERE tenant = ? AND pipeline = ?').run(
-      countRuns(database, tenant, pipeline),
-      tenant,
-      pipeline,
-    );
+    const runs = countRuns(database, tenant, pipeline);
+    const values = [tenant, pipeline];
+    if (runs === 0)
+      prepare(database, 'DELETE FROM run_quota WHERE tenant = ? AND pipeline = ?').run(...values);
+    else
+      prepare(database, 'UPDATE run_quota SET settled = ? WHERE tenant = ? AND pipeline = ?').run(
+        runs,
+        ...values,
+      );
   }
   return undefined;
 }

@@ -1,5 +1,5 @@
-import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
-import type { Steps } from '../../common/scheduling/steps.js';
+import { type Json, type JsonObject, setOwn } from './json.js';
+import type { Steps } from '../scheduling/steps.js';
 
 /** About as many characters are parsed in a step: JSON.parse takes up to 100 ns for each. */
 const STEP_LENGTH = 16 * 1024;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseJsonInSteps } from '../../../lib/definition/text/parse-json.js';
-import { runToEnd } from '../../../lib/common/scheduling/steps.js';
-import { cases } from '../../support/measuring/cases.js';
+import { parseJsonInSteps } from '../../lib/common/json/parse-json.js';
+import { runToEnd } from '../../lib/common/scheduling/steps.js';
+import { cases } from '../support/measuring/cases.js';
 
 /** Includes keys that look like numbers, escapes, repeated keys, and keys that JavaScript treats specially. */
 const anyKey = fc.oneof(fc.constantFrom('__proto__', '1', '0', 'a', '\\"', 'constructor'), fc.string());
