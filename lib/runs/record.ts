@@ -6,7 +6,7 @@ import type { BaseRun } from '../execution/run/base-run.js';
 import type { AcceptedSchema, RunRecordSchema, RunSummarySchema } from '../common/wire/run.js';
 import type { Shape } from '../common/wire/shape.js';
 
-/** The public JSON of a run (Run record, D28): a read-only projection of its actor. */
+/** The public JSON of a run (Run record, D28): a read-only projection of its actor, or of its facts. */
 export interface RunRecord extends Omit<Shape<typeof RunRecordSchema>, 'result'> {
   /** Set only when the run succeeded; its shape depends on `kind`. */
   readonly result: Either<RunOutcome, PlanOutcome> | null;
@@ -44,7 +44,7 @@ type ListedFields = Pick<
   | 'labels'
 >;
 
-/** Builds the current record, anew at each call. Only the history of the shell stores a summary of it. */
+/** Builds the current record, anew at each call. An archive keeps the summary of a settled run. */
 export function toRunRecord(run: ReadableRun): RunRecord {
   // Spreading the summary into a new object takes four times as long.
   const { artifacts } = run;

@@ -5,6 +5,11 @@ export function attemptPrefix(place: string, task: string, item: number, attempt
   return `${place === '' ? '' : `${place}/`}${task}${item === -1 ? '' : `[${item}]`}#${attempt}.`;
 }
 
+/** Returns true for the place of a pipeline that an attempt runs, or of one in it. */
+export function isInsideAttempt(place: string): boolean {
+  return place.includes('#');
+}
+
 /** The outermost pipeline inside an attempt that a place belongs to; undefined for a place outside of attempts. */
 export function outermostNested(place: string): string | undefined {
   const attempt = place.indexOf('#');

@@ -3,7 +3,7 @@ import type { LiveEvent } from '../events/event.js';
 import { type CountedEvent, isCounted, type PastEvents } from '../events/journal.js';
 import type { PublishedFile } from '../invocation/files/artifact-store.js';
 import { type CallBegun, type Fact, measureNestedFact } from './fact.js';
-import { attemptPrefix, NestedPlaces } from './nested-places.js';
+import { attemptPrefix, isInsideAttempt, NestedPlaces } from './nested-places.js';
 import { PendingEvents } from './pending-events.js';
 import { toKey } from './replay.js';
 
@@ -223,7 +223,7 @@ export class PastFacts implements PastEvents {
   }
 
   #isNeeded(fact: Fact, at: number): boolean {
-    if (!('place' in fact) || !fact.place.includes('#')) return true;
+    if (!('place' in fact) || !isInsideAttempt(fact.place)) return true;
     const begun = this.nested.get(fact.place);
     return begun !== undefined && (this.#positions[at] ?? 0) >= begun.position;
   }

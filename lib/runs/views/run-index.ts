@@ -23,7 +23,7 @@ export class RunIndex {
   readonly #retention: Retention<RunEntry>;
   /** Runs that have not settled. */
   readonly #open = new LinkedMap<string, LiveRunEntry>();
-  /** The statuses of settled runs, which never change again: there may be a million. */
+  /** How many settled runs that no archive lists have each status. */
   readonly #settled = new Map<RunStatus, number>();
   #leftRuns = 0;
   /** Distinguishes the versions of this process from those of another one. */

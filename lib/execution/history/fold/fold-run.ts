@@ -3,9 +3,10 @@ import { Timeline } from '../../../common/clock.js';
 import type { TaskFailure } from '../../../common/errors.js';
 import type { Json, JsonObject } from '../../../common/json/json.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
-import type { ItemEvent, LiveEvent, TaskEvent } from '../../events/event.js';
+import type { ItemEvent, LiveEvent, SubPipelineEvent, TaskEvent } from '../../events/event.js';
 import { type CountedEvent, isCounted, Journal } from '../../events/journal.js';
-import type { Fact } from '../fact.js';
+import type { Fact, PlacedFact } from '../fact.js';
+import { isInsideAttempt } from '../nested-places.js';
 import type { ArtifactStore, PublishedFile } from '../../invocation/files/artifact-store.js';
 import { copyToJsonInSteps } from '../../invocation/json-output.js';
 import type { MemoryBudget } from '../../memory-budget.js';
@@ -48,7 +49,7 @@ export function* foldPipelineRun(prepared: PreparedRun, context: FoldContext): S
         (bytes) => void context.budget.tryReserve(bytes),
       ),
   });
-  const found = yield* foldFacts(context, () => work);
+  const found = yield* foldFacts(context, { find: () => work });
   return new FoldedPipelineRun(prepared, work, toParts(prepared, context, found));
 }
 
@@ -63,12 +64,11 @@ export function* foldPlanRun(
   shared: Record<string, Json> | undefined,
 ): Steps<FoldedPlanRun> {
   const plan = new PlanFold(prepared, context);
-  const found = yield* foldFacts(
-    context,
-    (place) => plan.find(place)?.work,
-    (event) => plan.onStatus(event),
-    (place, at) => plan.onBegun(place, at),
-  );
+  const found = yield* foldFacts(context, {
+    find: (place) => plan.find(place)?.work,
+    onStatus: (event) => plan.onStatus(event),
+    onBegun: (place, at) => plan.onBegun(place, at),
+  });
   const { json } = yield* copyToJsonInSteps(shared ?? plan.stored.values, prepared.secrets.masker);
   const subRuns = { begun: plan.begun, failures: plan.failures, blackboard: json as JsonObject };
   return new FoldedPlanRun(prepared, subRuns, toParts(prepared, context, found));
@@ -129,7 +129,7 @@ class PlanFold {
     if (run !== undefined) run.startedAt = at;
   }
 
-  onStatus({ sub_pipeline: id, status, time }: Extract<LiveEvent, { kind: 'sub_pipeline' }>): void {
+  onStatus({ sub_pipeline: id, status, time }: SubPipelineEvent): void {
     const run = this.find(id);
     if (run === undefined) return;
     run.status = status;
@@ -144,38 +144,53 @@ interface RunFacts {
   readonly files: PublishedFile[];
 }
 
+/** The pipelines of a run while its facts are folded. */
+interface FoldTarget {
+  /** Undefined for a place whose facts do not count. */
+  readonly find: (place: string) => FoldedWork | undefined;
+  readonly onStatus?: (event: SubPipelineEvent) => void;
+  readonly onBegun?: (place: string, at: number) => void;
+}
+
 /** Hands each fact of a pipeline to its work, in order, and collects those of the run as a whole. */
-function* foldFacts(
-  { facts }: FoldContext,
-  findWork: (place: string) => FoldedWork | undefined,
-  onStatus?: (event: Extract<LiveEvent, { kind: 'sub_pipeline' }>) => void,
-  onBegun?: (place: string, at: number) => void,
-): Steps<RunFacts> {
+function* foldFacts({ facts }: FoldContext, target: FoldTarget): Steps<RunFacts> {
   const found: RunFacts = { events: [], counted: [], files: [] };
-  const lost = findLost(facts);
+  const isLost = findLost(facts);
   for (const [position, fact] of facts.entries()) {
     if (position % FACTS_PER_STEP === FACTS_PER_STEP - 1) yield;
-    if (fact.kind === 'files') found.files.push(...fact.files);
-    else if (fact.kind === 'event') {
-      const { event } = fact;
-      found.events.push(event);
-      if (isCounted(event)) found.counted.push(event);
-      if ('within' in event && event.within !== undefined) continue;
-      if (event.kind === 'sub_pipeline') onStatus?.(event);
-      else if (event.kind === 'start') yield* findWork(placeOf(event))?.begin(event) ?? [];
-      else if (event.kind === 'item') findWork(placeOf(event))?.addItem(event);
-    } else if (!('place' in fact) || fact.place.includes('#') || lost(position)) continue;
-    else if (fact.kind === 'begun') onBegun?.(fact.place, fact.at);
-    else findWork(fact.place)?.add(fact);
+    if (fact.kind === 'event') yield* foldEvent(fact.event, found, target);
+    else if (fact.kind === 'files') found.files.push(...fact.files);
+    else if ('place' in fact && !isInsideAttempt(fact.place) && !isLost(position)) foldPlaced(fact, target);
   }
   return found;
+}
+
+function* foldEvent(
+  event: LiveEvent,
+  { events, counted }: RunFacts,
+  { find, onStatus }: FoldTarget,
+): Steps<void> {
+  events.push(event);
+  if (isCounted(event)) counted.push(event);
+  if ('within' in event && event.within !== undefined) return;
+  if (event.kind === 'sub_pipeline') onStatus?.(event);
+  else if (event.kind === 'item') find(placeOf(event))?.addItem(event);
+  else if (event.kind === 'start') {
+    const work = find(placeOf(event));
+    if (work !== undefined) yield* work.begin(event);
+  }
+}
+
+function foldPlaced(fact: PlacedFact, { find, onBegun }: FoldTarget): void {
+  if (fact.kind === 'begun') onBegun?.(fact.place, fact.at);
+  else find(fact.place)?.add(fact);
 }
 
 function placeOf({ sub_pipeline: subPipeline = '' }: TaskEvent | ItemEvent): string {
   return subPipeline;
 }
 
-/** Returns a function that says whether the run has gone on without a fact, by its position: it has diverged since. */
+/** Returns a function that says of the position of a fact whether the run has diverged from it, and gone on without it. */
 function findLost(facts: readonly Fact[]): (position: number) => boolean {
   const divergences = facts.flatMap((fact, position) =>
     fact.kind === 'diverged' ? [{ from: fact.from, to: position }] : [],

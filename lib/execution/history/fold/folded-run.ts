@@ -160,7 +160,7 @@ export class FoldedSubRun implements ReadableSubRun {
     this.work = work;
   }
 
-  /** Of a plan that has succeeded, as each of its sub-pipelines has. */
+  /** Read it of a plan that has succeeded: each of its sub-pipelines has, too. */
   get outcome(): RunOutcome {
     const { outputs, invocations: tasks_executed } = this.work;
     return { outputs, waves_executed: this.prepared.pipeline.waves.length, tasks_executed };

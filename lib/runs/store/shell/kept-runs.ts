@@ -2,6 +2,7 @@ import type Database from 'libsql';
 import { errorMessage, WavetrainError } from '../../../common/errors.js';
 import type { RunSummary } from '../../record.js';
 import type { Fact } from '../../../execution/history/fact.js';
+import { isInsideAttempt } from '../../../execution/history/nested-places.js';
 import type { SavedCommand, StoredFact, StoredRun, StoredSubmission } from '../run-store.js';
 import { Cleaner, removeFiles } from '../sqlite/thread/cleaner.js';
 import { isLockedBySomebody, type OpenFile, openReadOnly } from '../sqlite/thread/connection.js';
@@ -246,6 +247,6 @@ function endFacts({ createdAt }: ShellRun, facts: readonly StoredFact[]): readon
   const latest: Fact | undefined = last !== undefined && 'kind' in last ? last : undefined;
   if (latest?.kind === 'settled') return facts;
   const at = latest?.at ?? createdAt;
-  const known = facts.filter((fact) => !('place' in fact && fact.place.includes('#')));
+  const known = facts.filter((fact) => !('place' in fact && isInsideAttempt(fact.place)));
   return [...known, { kind: 'cancel', at, force: true }, { kind: 'settled', at }];
 }

@@ -57,7 +57,7 @@ function selectPruned(
     return { reason: 'bytes', rows: selectOldest(database, 'bytes', RUNS_PER_BYTES_SLICE) };
   }
   // Last: whoever may run a pipeline sets how many are kept.
-  return { reason: 'keep', rows: selectKept(database, now) };
+  return { reason: 'keep', rows: selectBeyondKeep(database, now) };
 }
 
 function isDeleting(database: Database.Database): boolean {
@@ -67,7 +67,7 @@ function isDeleting(database: Database.Database): boolean {
 }
 
 /** Runs that are older, or more, than their definitions say. */
-function selectKept(database: Database.Database, now: number): readonly PrunedRow[] {
+function selectBeyondKeep(database: Database.Database, now: number): readonly PrunedRow[] {
   const expired = selectAll<PrunedRow>(
     database,
     `SELECT ${HEAD_COLUMNS}, bytes FROM run INDEXED BY run_expiring
