@@ -26,8 +26,8 @@ export class RunsStatsCommand extends ServerCommand {
     details: `
       A line counts the runs of a pipeline or plan that have finished in an hour or a day (of UTC): half of those that had
       started took P50 at most, 95 % of them P95, within 5 %. With a store, a server counts runs for 400 days, also those
-      that it has deleted since; without one, only those that it keeps. If a server requires an API key, set
-      WAVETRAIN_API_KEY.`,
+      that it has deleted since, such as synchronous ones that have succeeded; without a store, only those that it keeps.
+      If a server requires an API key, set WAVETRAIN_API_KEY.`,
     examples: [
       ['the last 7 days, day by day', '$0 runs stats'],
       ['the last 24 hours of one pipeline', '$0 runs stats --pipeline nightly --by hour'],
