@@ -89,7 +89,7 @@ export class Endpoint {
     if (!this.#route.isProbe) await fairYield(isUnknown ? UNKNOWN_TENANT : tenantId);
     if (this.#route.listsRuns === true)
       await this.#services.queries.restoration?.whenComplete(caller.tenants);
-    const runId = params['run_id'];
+    const runId = this.#route.opensRun === true ? undefined : params['run_id'];
     const release =
       runId === undefined ? undefined : await this.#services.queries.open(runId, caller.tenants);
     try {

@@ -126,6 +126,8 @@ export interface RouteDeclaration<
   readonly isProbe?: boolean;
   /** Waits until all runs of the caller's tenants are taken over from the store (D68). */
   readonly listsRuns?: boolean;
+  /** The handler opens the run that the path names, or a part of it, and checks that the caller may see it. */
+  readonly opensRun?: boolean;
   /** The scope that a key needs; `any` accepts every key, `open` needs none. */
   readonly access: KeyScope | 'open' | 'any';
   readonly params?: P;

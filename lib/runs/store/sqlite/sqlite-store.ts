@@ -4,7 +4,14 @@ import type { FactLog } from '../../../execution/history/run-history.js';
 import type { ForgottenKey } from '../../idempotency.js';
 import { CommitQueue } from '../commit-queue.js';
 import type { RunArchive, StoredRunHead } from '../run-archive.js';
-import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from '../run-store.js';
+import type {
+  ItemRange,
+  KeptSource,
+  RunStore,
+  StoredFact,
+  StoredRun,
+  StoredSubmission,
+} from '../run-store.js';
 import { cannotOpen, findDriver } from './open-errors.js';
 import { SqliteArchive } from './sqlite-archive.js';
 import {
@@ -143,14 +150,16 @@ export class SqliteStore implements RunStore {
     return undefined;
   }
 
-  async facts(runId: string): Promise<readonly StoredFact[]> {
-    return this.#readFacts(runId).catch((error: unknown) => this.#retryStale(error, () => this.facts(runId)));
+  async facts(runId: string, only?: ItemRange): Promise<readonly StoredFact[]> {
+    return this.#readFacts(runId, only).catch((error: unknown) =>
+      this.#retryStale(error, () => this.facts(runId, only)),
+    );
   }
 
-  async #readFacts(runId: string): Promise<readonly StoredFact[]> {
+  async #readFacts(runId: string, only: ItemRange | undefined): Promise<readonly StoredFact[]> {
     const facts: StoredFact[] = [];
     let isSubmission = true;
-    for await (const { text } of this.#documents(runId)) {
+    for await (const { text } of this.#documents(runId, only)) {
       if (!isSubmission) for (const fact of JSON.parse(text) as readonly StoredFact[]) facts.push(fact);
       isSubmission = false;
     }
@@ -163,10 +172,10 @@ export class SqliteStore implements RunStore {
     throw error;
   }
 
-  async *#documents(runId: string): AsyncIterable<StoredDocument> {
+  async *#documents(runId: string, only?: ItemRange): AsyncIterable<StoredDocument> {
     const documents = new DocumentAssembler();
     for (let cursor: ChunkCursor | undefined; ; ) {
-      const request = { kind: 'chunk', runId, cursor } as const;
+      const request = { kind: 'chunk', runId, cursor, only } as const;
       const chunk = (await this.#reader.read(request, runId)) as DocumentChunk;
       if (chunk.isStale) throw new StaleReadError();
       for (const document of documents.add(chunk)) {
