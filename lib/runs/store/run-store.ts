@@ -67,8 +67,8 @@ export interface KeptSource {
   readonly parts: Iterable<SourcePart>;
 }
 
-/** Items of one fan-out that follow each other. */
-export interface ItemRange {
+/** The items of a fan-out that somebody looks at: they follow each other. */
+export interface WantedItems {
   /** Empty for the submitted pipeline; a sub-pipeline of a plan. */
   readonly place: string;
   readonly task: string;
@@ -120,7 +120,7 @@ export interface RunStore extends KeyStore {
    *
    * @param only facts of other items of the same fan-out may be left out
    */
-  facts(runId: string, only?: ItemRange): Promise<readonly StoredFact[]>;
+  facts(runId: string, only?: WantedItems): Promise<readonly StoredFact[]>;
   /** Resolves when everything so far is kept, and nobody else is kept from opening the store. */
   close(): Promise<void>;
 }

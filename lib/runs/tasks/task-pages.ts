@@ -5,7 +5,7 @@ import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import { earlierStores, InputRenderer } from '../../execution/run/input-renderer.js';
-import type { ItemRange } from '../store/run-store.js';
+import type { WantedItems } from '../store/run-store.js';
 import type {
   FailedCall,
   FailedCallsQuery,
@@ -92,7 +92,7 @@ export function* listItems(
 export function itemsOn(
   { cursor, limit = DEFAULT_LIMIT, status, sub_pipeline: place = '' }: TaskQuery,
   task: string,
-): ItemRange | undefined {
+): WantedItems | undefined {
   if (status !== undefined || (cursor !== undefined && !CURSOR.test(cursor))) return undefined;
   const first = cursor === undefined ? 0 : decodeCursor(cursor);
   return { place, task, first, last: first + limit - 1 };

@@ -53,7 +53,7 @@ import type {
 } from '../tasks/task-record.js';
 import { assertNotLeft, leftToNextProcess, type RunIndex } from './run-index.js';
 import { collectLastRuns, collectRuns, type CollectedRuns, mergePages, type RunPage } from './run-listing.js';
-import { RunReader } from './run-reader.js';
+import { RunOpener } from './run-opener.js';
 import { type DefinitionOfTenant, firstNumberAfter, type RunQuery } from './run-query.js';
 import {
   type BlackboardOptions,
@@ -85,12 +85,12 @@ export class RunQueries {
   readonly actors: RunActors;
   readonly #parts: QueriedParts;
   readonly #runs: RunIndex;
-  readonly #reader: RunReader;
+  readonly #opener: RunOpener;
 
   constructor(parts: QueriedParts) {
     this.#parts = parts;
     this.#runs = parts.runs;
-    this.#reader = new RunReader(parts);
+    this.#opener = new RunOpener(parts);
     this.actors = new RunActors(parts);
   }
 
@@ -107,7 +107,7 @@ export class RunQueries {
    * @param tenants null for all
    */
   open(runId: string, tenants: readonly string[] | null): Promise<() => void> {
-    return this.#reader.open(runId, tenants);
+    return this.#opener.open(runId, tenants);
   }
 
   get load(): { readonly queued: number; readonly running: number } {
@@ -279,17 +279,17 @@ export class RunQueries {
    * `task_not_found` for an unknown sub-pipeline, `invalid_request` for a malformed cursor, and `memory_full`.
    */
   tasks(runId: string, query: TaskQuery = {}): Promise<TaskPage> {
-    return this.#reader.look(runId, (run, hold) => listTasks(run, query, hold));
+    return this.#opener.look(runId, (run, hold) => listTasks(run, query, hold));
   }
 
   /** One task of a run. Rejects as `tasks`. */
   task(runId: string, taskId: string, options: TaskOptions = {}): Promise<TaskRecord> {
-    return this.#reader.look(runId, (run, hold) => getTask(run, taskId, options, hold));
+    return this.#opener.look(runId, (run, hold) => getTask(run, taskId, options, hold));
   }
 
   /** One page of the items of a fan-out. Rejects as `tasks`. */
   items(runId: string, taskId: string, query: TaskQuery = {}): Promise<ItemPage> {
-    return this.#reader.look(runId, (run, hold) => listItems(run, taskId, query, hold));
+    return this.#opener.look(runId, (run, hold) => listItems(run, taskId, query, hold));
   }
 
   /**
@@ -302,29 +302,29 @@ export class RunQueries {
     query: TaskQuery,
     tenants: readonly string[] | null,
   ): Promise<ItemPage> {
-    return this.#reader.lookAtItems(runId, tenants, itemsOn(query, taskId), (run, hold) =>
+    return this.#opener.lookAtItems(runId, tenants, itemsOn(query, taskId), (run, hold) =>
       listItems(run, taskId, query, hold),
     );
   }
 
   /** One item of a fan-out. Rejects as `tasks`. */
   item(runId: string, taskId: string, item: number, options: TaskOptions = {}): Promise<ItemRecord> {
-    return this.#reader.look(runId, (run, hold) => getItem(run, taskId, item, options, hold));
+    return this.#opener.look(runId, (run, hold) => getItem(run, taskId, item, options, hold));
   }
 
   /** Looks at the checked definition of a run, in turns with other requests. Rejects with `run_not_found`. */
   inspectDefinition<T>(runId: string, createSteps: (definition: DefinitionOfRun) => Steps<T>): Promise<T> {
-    return this.#reader.look(runId, (run) => createSteps(definitionOf(run)));
+    return this.#opener.look(runId, (run) => createSteps(definitionOf(run)));
   }
 
   /** Shows how a run was submitted, to change and rerun it (D59, D60). Rejects with `run_not_found`, `memory_full`. */
   definition(runId: string, writeYaml: WriteYaml): Promise<EditableDefinition> {
-    return this.#reader.look(runId, (run, hold) => showDefinition(run, writeYaml, hold));
+    return this.#opener.look(runId, (run, hold) => showDefinition(run, writeYaml, hold));
   }
 
   /** The session values with which a run began, and those that it has now (D59). Rejects as `definition`. */
   blackboard(runId: string, options: BlackboardOptions = {}): Promise<BlackboardView> {
-    return this.#reader.look(runId, (run, hold) => showBlackboard(run, options, hold));
+    return this.#opener.look(runId, (run, hold) => showBlackboard(run, options, hold));
   }
 
   /** Why the task failed that failed a run; undefined when no task did. Throws `run_not_found`. */
@@ -334,13 +334,13 @@ export class RunQueries {
 
   /** The tasks and items that have failed, first the one that failed the run, with their values. Rejects as `tasks`. */
   failedCalls(runId: string, query: FailedCallsQuery): Promise<FailedCall[]> {
-    return this.#reader.look(runId, (run, hold) => listFailedCalls(run, query, hold));
+    return this.#opener.look(runId, (run, hold) => listFailedCalls(run, query, hold));
   }
 
   /** Resolves with what a rerun reuses and what it runs; with null when it is no longer kept. */
   async rerunReport(runId: string): Promise<RerunReport | null> {
     if (this.#runs.get(runId) === undefined) return null;
-    return this.#reader.look(runId, (run) => describeRerun(run.prepared));
+    return this.#opener.look(runId, (run) => describeRerun(run.prepared));
   }
 
   /**
@@ -348,12 +348,12 @@ export class RunQueries {
    * does before a run exists, but for `queue_full`.
    */
   previewRerun(runId: string, request: RerunRequest): Promise<RerunReport> {
-    return this.#reader.look(runId, (run, hold) => previewRerun(run, request, this.#parts.secrets, hold));
+    return this.#opener.look(runId, (run, hold) => previewRerun(run, request, this.#parts.secrets, hold));
   }
 
   /** The values with which the changed definition of a rerun is to be checked. Rejects with `run_not_found`. */
   rerunValues(runId: string, changes: RerunChanges): Promise<RerunValues> {
-    return this.#reader.look(runId, (run) => mergeValues(run, changes));
+    return this.#opener.look(runId, (run) => mergeValues(run, changes));
   }
 
   /** The files of a run (D63). Throws `run_not_found`. */

@@ -1,13 +1,11 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Steps } from '../../../lib/common/scheduling/steps.js';
-import type { Fact } from '../../../lib/execution/history/fact.js';
-import { subjectOf } from '../../../lib/execution/history/fact-subject.js';
 import type { RunRegistry } from '../../../lib/runs/registry.js';
-import type { ItemRange, RunStore } from '../../../lib/runs/store/run-store.js';
 import type { ItemPage, TaskQuery, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
 import { cases } from '../../support/measuring/cases.js';
 import { settle } from '../../support/deferred.js';
+import { readAsLittleAsPossible } from './memory/sparse-facts.js';
 import { KEEPINGS, KeptReruns } from './suites/kept-reruns.js';
 
 /** Lists by their lengths. */
@@ -103,29 +101,6 @@ async function showAll({ queries }: RunRegistry, runId: string): Promise<Record<
   } finally {
     close();
   }
-}
-
-/** A store that leaves out every fact that it may leave out. */
-function readAsLittleAsPossible(store: RunStore): void {
-  const { archive } = store;
-  if (archive === undefined) throw new Error('the store has no archive');
-  const head = archive.head.bind(archive);
-  const facts = store.facts.bind(store);
-  archive.head = async (runId) => {
-    const found = await head(runId);
-    return found && { ...found, hasItemParts: true };
-  };
-  store.facts = async (runId, only) => {
-    const all = await facts(runId);
-    return only === undefined ? all : all.filter((fact) => 'part' in fact || isNeeded(fact, only));
-  };
-}
-
-function isNeeded(fact: Fact, { place, task, first, last }: ItemRange): boolean {
-  const subject = subjectOf(fact);
-  if (typeof subject === 'string') return subject === 'run';
-  const isOfFanOut = subject.place === place && subject.task === task;
-  return !isOfFanOut || (subject.item >= first && subject.item <= last);
 }
 
 /** Reads every page of the items of every fan-out, as JSON text. */

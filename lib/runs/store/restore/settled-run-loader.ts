@@ -6,7 +6,7 @@ import type { FoldedRun } from '../../../execution/history/fold/folded-run.js';
 import { type AnyRun, runNotFound } from '../../../execution/local-executor.js';
 import type { MissingRunFiles } from '../../rerun/missing-run-files.js';
 import type { ArchivedHead, RunArchive, StoredRunHead } from '../run-archive.js';
-import type { ItemRange } from '../run-store.js';
+import type { WantedItems } from '../run-store.js';
 import type { StoredRunReader } from './stored-run-reader.js';
 
 /** So many runs are read at once: the facts of each are in memory meanwhile. */
@@ -58,7 +58,7 @@ export class SettledRunLoader {
   async load(
     runId: string,
     tenants: readonly string[] | null,
-    only?: ItemRange,
+    only?: WantedItems,
   ): Promise<FoldedRun | undefined> {
     const head = await this.#parts.archive.head(runId, tenants?.[0]);
     const end = head?.end;
@@ -85,7 +85,7 @@ export class SettledRunLoader {
   async #loadPart(
     head: ArchivedHead,
     end: NonNullable<ArchivedHead['end']>,
-    only: ItemRange,
+    only: WantedItems,
   ): Promise<FoldedRun | undefined> {
     const { reader } = this.#parts;
     const part = await this.#read(head, (context) => reader.foldItems(head, end, only, context));

@@ -18,7 +18,7 @@ import {
 } from '../../run-factory.js';
 import { EndingLog } from '../ending-log.js';
 import type { StoredRunHead } from '../run-archive.js';
-import type { ItemRange, RunStore, StoredFact, StoredSubmission } from '../run-store.js';
+import type { WantedItems, RunStore, StoredFact, StoredSubmission } from '../run-store.js';
 
 /** Checks a definition that was accepted before. Rejects with its problems when it is not valid any more. */
 export type ReviveDefinition = (
@@ -99,7 +99,7 @@ export class StoredRunReader {
   async foldItems(
     head: StoredRunHead,
     end: EndOfRun,
-    only: ItemRange,
+    only: WantedItems,
     context: ReadContext,
   ): Promise<FoldedRun | undefined> {
     return end.rerun_of === null ? this.#fold(head, end, context, only) : undefined;
@@ -109,7 +109,7 @@ export class StoredRunReader {
     head: StoredRunHead,
     end: EndOfRun,
     context: ReadContext,
-    only?: ItemRange,
+    only?: WantedItems,
   ): Promise<FoldedRun | undefined> {
     const { store, executor } = this.#parts;
     const stored = await store.facts(head.id, only);

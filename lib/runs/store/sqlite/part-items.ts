@@ -1,6 +1,6 @@
 import { endOfPiece } from '../../../common/text.js';
 import { type FactSubject, subjectOf } from '../../../execution/history/fact-subject.js';
-import type { ItemRange, StoredFact } from '../run-store.js';
+import type { WantedItems, StoredFact } from '../run-store.js';
 
 /** The text of a part whose documents are not cut is about as long, in UTF-16 code units. */
 const PART_LENGTH = 256 * 1024;
@@ -25,7 +25,7 @@ export interface TextPart {
 export type TextBeginning = 'submission' | 'rest' | 'facts';
 
 /** Returns true when those who look at nothing but some items of a fan-out need not read a part. @param items of the part */
-export function canSkip(items: string | null, { place, task, first, last }: ItemRange): boolean {
+export function canSkip(items: string | null, { place, task, first, last }: WantedItems): boolean {
   if (items === null) return false;
   const range = Object.entries(JSON.parse(items) as PartItems);
   const key = keyOf(place, task);

@@ -5,7 +5,7 @@ import type { ForgottenKey } from '../../idempotency.js';
 import { CommitQueue } from '../commit-queue.js';
 import type { RunArchive, StoredRunHead } from '../run-archive.js';
 import type {
-  ItemRange,
+  WantedItems,
   KeptSource,
   RunStore,
   StoredFact,
@@ -150,13 +150,13 @@ export class SqliteStore implements RunStore {
     return undefined;
   }
 
-  async facts(runId: string, only?: ItemRange): Promise<readonly StoredFact[]> {
+  async facts(runId: string, only?: WantedItems): Promise<readonly StoredFact[]> {
     return this.#readFacts(runId, only).catch((error: unknown) =>
       this.#retryStale(error, () => this.facts(runId, only)),
     );
   }
 
-  async #readFacts(runId: string, only: ItemRange | undefined): Promise<readonly StoredFact[]> {
+  async #readFacts(runId: string, only: WantedItems | undefined): Promise<readonly StoredFact[]> {
     const facts: StoredFact[] = [];
     let isSubmission = true;
     for await (const { text } of this.#documents(runId, only)) {
@@ -172,7 +172,7 @@ export class SqliteStore implements RunStore {
     throw error;
   }
 
-  async *#documents(runId: string, only?: ItemRange): AsyncIterable<StoredDocument> {
+  async *#documents(runId: string, only?: WantedItems): AsyncIterable<StoredDocument> {
     const documents = new DocumentAssembler();
     for (let cursor: ChunkCursor | undefined; ; ) {
       const request = { kind: 'chunk', runId, cursor, only } as const;

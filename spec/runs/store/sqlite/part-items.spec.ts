@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { type FactSubject, subjectOf } from '../../../../lib/execution/history/fact-subject.js';
 import type { Fact } from '../../../../lib/execution/history/fact.js';
 import { canSkip, cutParts, type TextPart } from '../../../../lib/runs/store/sqlite/part-items.js';
-import type { ItemRange } from '../../../../lib/runs/store/run-store.js';
+import type { WantedItems } from '../../../../lib/runs/store/run-store.js';
 import { cases } from '../../../support/measuring/cases.js';
 
 /** Facts whose texts are long, so that few of them make a part. */
@@ -34,7 +34,7 @@ function readAll(parts: readonly TextPart[]): Fact[] {
   return lines.filter((line) => line !== '').flatMap((line) => JSON.parse(line) as Fact[]);
 }
 
-function isOther(subject: FactSubject, { place, task, first, last }: ItemRange): boolean {
+function isOther(subject: FactSubject, { place, task, first, last }: WantedItems): boolean {
   if (typeof subject === 'string') return subject === 'nothing';
   const isOfFanOut = subject.place === place && subject.task === task;
   return isOfFanOut && (subject.item < first || subject.item > last);

@@ -5,7 +5,7 @@ import {
   type DocumentChunk,
   type StoredDocument,
 } from '../stored-documents.js';
-import type { ItemRange } from '../../run-store.js';
+import type { WantedItems } from '../../run-store.js';
 import { canSkip } from '../part-items.js';
 import { countParts, listPartItems, readPart, readSharedDefinition } from './packing.js';
 import { hasPieces, readPieces } from './pieces.js';
@@ -25,7 +25,7 @@ export function readDocuments(
   database: Database.Database,
   runId: string,
   cursor: ChunkCursor | undefined,
-  only?: ItemRange,
+  only?: WantedItems,
 ): DocumentChunk {
   // Pieces that are packed between two statements would be in neither.
   return inSnapshot(database, () => readChunk(database, runId, cursor, only));
@@ -35,7 +35,7 @@ function readChunk(
   database: Database.Database,
   runId: string,
   cursor: ChunkCursor | undefined,
-  only: ItemRange | undefined,
+  only: WantedItems | undefined,
 ): DocumentChunk {
   const sql = 'SELECT number FROM run WHERE id = ? AND removed = 0';
   const number = selectOne<{ number: number }>(database, sql, runId)?.number;
@@ -65,7 +65,7 @@ function readParts(
   database: Database.Database,
   run: number,
   from: number,
-  only: ItemRange | undefined,
+  only: WantedItems | undefined,
 ): { readonly texts: readonly string[]; readonly next: number } {
   if (from === 0) return { texts: [readPart(database, run, 0)], next: 1 };
   const texts: string[] = [];

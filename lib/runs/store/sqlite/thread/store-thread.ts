@@ -4,7 +4,7 @@ import { type Clock, completeClock } from '../../../../common/clock.js';
 import type { DefinitionOfTenant, RunQuery } from '../../../views/run-query.js';
 import type { Batch } from '../../commit-queue.js';
 import type { ArchiveLimits, ArchiveRange } from '../../run-archive.js';
-import type { ItemRange } from '../../run-store.js';
+import type { WantedItems } from '../../run-store.js';
 import { readHours } from '../../statistics/hour-rows.js';
 import type { StatisticsQuery } from '../../statistics/statistics-query.js';
 import type { ChunkCursor } from '../stored-documents.js';
@@ -36,7 +36,7 @@ interface ChunkRequest {
   readonly kind: 'chunk';
   readonly runId: string;
   readonly cursor: ChunkCursor | undefined;
-  readonly only: ItemRange | undefined;
+  readonly only: WantedItems | undefined;
 }
 
 /** Requests to the thread that reads. */

@@ -6,7 +6,7 @@ import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
 import { runNotFound } from '../../execution/local-executor.js';
 import type { ArchivedRuns } from '../store/archived-runs.js';
 import type { Restoration } from '../store/restore/restoration.js';
-import type { ItemRange } from '../store/run-store.js';
+import type { WantedItems } from '../store/run-store.js';
 import type { HoldMemory } from '../tasks/task-pages.js';
 import type { RunIndex } from './run-index.js';
 
@@ -22,7 +22,7 @@ interface ReaderParts {
 }
 
 /** Makes runs readable that are not in memory, and looks at them in turns with other requests. */
-export class RunReader {
+export class RunOpener {
   readonly #parts: ReaderParts;
 
   constructor(parts: ReaderParts) {
@@ -39,7 +39,7 @@ export class RunReader {
   async #load(
     runId: string,
     tenants: readonly string[] | null,
-    only?: ItemRange,
+    only?: WantedItems,
   ): Promise<FoldedRun | undefined> {
     const { runs, restoration, archived } = this.#parts;
     if (runs.has(runId)) return undefined;
@@ -67,7 +67,7 @@ export class RunReader {
   async lookAtItems<T>(
     runId: string,
     tenants: readonly string[] | null,
-    only: ItemRange | undefined,
+    only: WantedItems | undefined,
     createSteps: CreateSteps<T>,
   ): Promise<T> {
     const part = await this.#load(runId, tenants, only);

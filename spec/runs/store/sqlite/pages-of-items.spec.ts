@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
-import type { TaskQuery } from '../../../lib/runs/tasks/task-record.js';
-import { requireBuild } from '../../project/files.js';
-import { catchRejection } from '../../support/rejection.js';
-import { type Keeping, KEEPINGS, KeptReruns } from './suites/kept-reruns.js';
+import { MemoryPool } from '../../../../lib/common/memory/memory-pool.js';
+import type { TaskQuery } from '../../../../lib/runs/tasks/task-record.js';
+import { requireBuild } from '../../../project/files.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { type Keeping, KEEPINGS, KeptReruns } from '../suites/kept-reruns.js';
 
 const ITEMS = 3000;
 const TEXT =
