@@ -2,7 +2,6 @@ import type { FileHandle } from 'node:fs/promises';
 import { WavetrainError } from '../common/errors.js';
 import type { JsonObject } from '../common/json/json.js';
 import { LinkedMap } from '../common/memory/linked-map.js';
-import { formatMebibytes } from '../common/text.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import { withPlaceholders } from '../definition/secrets/sources.js';
 import type { LiveEvent } from './events/event.js';
@@ -12,8 +11,8 @@ import { foldPipelineRun, foldPlanRun } from './history/fold/fold-run.js';
 import type { EndOfRun, FoldedRun } from './history/fold/folded-run.js';
 import type { Fact } from './history/fact.js';
 import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './history/run-history.js';
-import type { PublishedFile } from './invocation/files/artifact-store.js';
-import { MemoryBudget } from './memory-budget.js';
+import { ArtifactStore, type PublishedFile } from './invocation/files/artifact-store.js';
+import { admitRun, MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
 import { type PreparedPlan, preparePlan } from './prepare/prepare-plan.js';
 import { createRunId, type PreparedRun, prepareRun, type WithSubmittedKeys } from './prepare/prepare-run.js';
@@ -172,20 +171,45 @@ export class LocalExecutor implements Executor {
   }
 
   /** Shows a settled run from its facts, without actors (D74). Rejects with `queue_full` when there is no memory for it. */
-  async fold(prepared: AnyPrepared, { end, facts }: SettledPast): Promise<FoldedRun> {
-    const { id, tenantId } = prepared;
+  async fold(prepared: AnyPrepared, past: SettledPast): Promise<FoldedRun> {
+    const { id } = prepared;
     const budget = this.#admit(prepared, true);
     this.#folded.add(id);
     try {
-      const context = { ...this.#dependencies, end, facts, budget };
+      return await this.#fold(prepared, past, budget, this.#dependencies.artifacts);
+    } catch (error) {
+      this.unload(id);
+      throw error;
+    }
+  }
+
+  /** Like `fold`, from some facts of a run. Only the caller finds it, and it has no files. */
+  async foldPart(prepared: AnyPrepared, past: SettledPast): Promise<FoldedRun> {
+    const { runOutputLimitBytes, memory } = this.#dependencies;
+    const budget = new MemoryBudget(runOutputLimitBytes, memory, prepared.tenantId);
+    return this.#fold(
+      prepared,
+      past,
+      admitRun(budget, prepared.sizeBytes, true),
+      new ArtifactStore('', true),
+    );
+  }
+
+  async #fold(
+    prepared: AnyPrepared,
+    { end, facts }: SettledPast,
+    budget: MemoryBudget,
+    artifacts: ArtifactStore,
+  ): Promise<FoldedRun> {
+    try {
+      const context = { ...this.#dependencies, end, facts, budget, artifacts };
       const steps =
         'plan' in prepared
           ? foldPlanRun(prepared, context, await readShared(prepared))
           : foldPipelineRun(prepared, context);
-      return await this.stepRunner.run<FoldedRun>(steps, tenantId);
+      return await this.stepRunner.run<FoldedRun>(steps, prepared.tenantId);
     } catch (error) {
       budget.close();
-      this.unload(id);
       throw error;
     } finally {
       budget.isGranted = false;
@@ -228,17 +252,12 @@ export class LocalExecutor implements Executor {
     const sizeBytes = prepared.sizeBytes + (filesOf === undefined ? 0 : artifacts.bytesOf(filesOf));
     // Before anything is admitted, which may evict the run that has the files.
     if (filesOf !== undefined) artifacts.reuse(filesOf, id, budget);
-    if (budget.admit(sizeBytes)) {
-      budget.isGranted = isRestored;
-      return budget;
+    try {
+      return admitRun(budget, sizeBytes, isRestored);
+    } catch (error) {
+      artifacts.forget(id);
+      throw error;
     }
-    artifacts.forget(id);
-    throw new WavetrainError(
-      'queue_full',
-      `the server has no memory left for this run, which takes ${formatMebibytes(sizeBytes)}: ` +
-        'try again later, send less, or raise SERVICE_MEMORY',
-      { fault: 'service' },
-    );
   }
 
   /** As in the interface. Also rejects with `invalid_request` for the run of a plan. */

@@ -1,4 +1,4 @@
-import { ToolError } from '../common/errors.js';
+import { ToolError, WavetrainError } from '../common/errors.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
 import { formatMebibytes } from '../common/text.js';
 
@@ -120,4 +120,23 @@ export class MemoryBudget {
       'wait for other runs, return less, or raise SERVICE_MEMORY'
     );
   }
+}
+
+/**
+ * Takes the memory of what a run was given.
+ *
+ * @param isRestored the run takes what it had in another process, even if no memory is left
+ * @throws WavetrainError `queue_full`
+ */
+export function admitRun(budget: MemoryBudget, sizeBytes: number, isRestored: boolean): MemoryBudget {
+  if (budget.admit(sizeBytes)) {
+    budget.isGranted = isRestored;
+    return budget;
+  }
+  throw new WavetrainError(
+    'queue_full',
+    `the server has no memory left for this run, which takes ${formatMebibytes(sizeBytes)}: ` +
+      'try again later, send less, or raise SERVICE_MEMORY',
+    { fault: 'service' },
+  );
 }

@@ -79,3 +79,13 @@ export function fill(file: string, count: number): void {
     database.close();
   }
 }
+
+/** Returns true when some settled runs of a closed file are still to be packed. */
+export function hasUnpacked(file: string): boolean {
+  const database = new Driver(file);
+  try {
+    return database.prepare('SELECT 1 FROM run WHERE state > 0 AND is_packed = 0 LIMIT 1').all().length > 0;
+  } finally {
+    database.close();
+  }
+}

@@ -9,7 +9,7 @@ import { heapInUse } from '../../measure.js';
 import { Table } from '../../http/table.js';
 import { createPipeline, openRegistry } from '../registries.js';
 import { measureBesideRuns } from './beside-runs.js';
-import { customerOf, fill, PIPELINES } from './fill.js';
+import { customerOf, fill, hasUnpacked, PIPELINES } from './fill.js';
 
 /**
  * `npm run bench:archive [-- COUNT]`: a file with so many settled runs of five tasks (1,000,000). Measures how long a start
@@ -22,11 +22,17 @@ const STATISTICS_ROUNDS = 50;
 /** Runs that are opened before it is measured. */
 const WARM_UP = 100;
 
+const RUNS_OF_100_TASKS = 200;
+const ITEMS = 10_000;
+const RUNS_OF_ITEMS = 5;
+const PAGES = 100;
+
 const folder = mkdtempSync(join(tmpdir(), 'wavetrain-archive-'));
 const file = join(folder, 'runs.db');
 const table = new Table();
 try {
   await measure();
+  await measureLarge();
 } finally {
   rmSync(folder, { recursive: true });
 }
@@ -185,6 +191,15 @@ async function measureStatistics(registry: RunRegistry): Promise<void> {
 async function measureRuns(registry: RunRegistry): Promise<void> {
   const page = await registry.queries.listInTurns({ limit: 500, tenants: ['tenant-0'] }, 'tenant-0');
   const ids = page.runs.map(({ run_id }) => run_id);
+  await measureOpening(registry, ids, 'open a settled run of five tasks: record and tasks', 5);
+}
+
+async function measureOpening(
+  registry: RunRegistry,
+  ids: readonly string[],
+  measured: string,
+  limit: number,
+): Promise<void> {
   const look = async (id: string): Promise<void> => {
     const close = await registry.queries.open(id, null);
     registry.record(id);
@@ -194,8 +209,57 @@ async function measureRuns(registry: RunRegistry): Promise<void> {
   for (const id of ids.slice(0, WARM_UP)) await look(id);
   const others = ids.slice(WARM_UP);
   const times = await sample(others.length, (round) => look(others[round] ?? ''));
+  add(measured, p95(times), limit, 'ms', `median ${median(times).toFixed(1)}`);
+}
+
+/** Looks at settled runs that are not in memory: each once, but for pages of items, which leave nothing there. */
+async function measureLarge(): Promise<void> {
+  const large = join(folder, 'large.db');
+  const first = await openRegistry(large);
+  const tasks = Array.from({ length: 100 }, (_, index) => ({
+    id: `t${index}`,
+    tool: 'noop',
+    inputs: { value: writeProse(150, index + 1) },
+    ...(index > 0 && { await: [`t${index - 1}`] }),
+  }));
+  const chain = createPipeline({ id: 'chain', goal: 'Do a hundred things', tasks });
+  const opened = await repeat(RUNS_OF_100_TASKS, () => first.submit({ pipeline: chain }));
+  const each = createPipeline({
+    id: 'each',
+    goal: 'Do a thing with each item',
+    inputs: { list: [] },
+    tasks: [
+      {
+        id: 'each',
+        tool: 'noop',
+        parallel_over: '{{pipeline.inputs.list}}',
+        inputs: { value: { of: '{{item}}', text: writeProse(300, 1) } },
+      },
+    ],
+  });
+  const list = Array.from({ length: ITEMS }, (_, item) => item);
+  const paged = await repeat(RUNS_OF_ITEMS, () => first.submit({ pipeline: each, inputs: { list } }));
+  for (const id of [...opened, ...paged]) await first.settled(id);
+  await first.close(0);
+  // The end of a process has no time for all of them.
+  while (hasUnpacked(large)) await (await openRegistry(large)).close(0);
+
+  const registry = await openRegistry(large);
+  await measureOpening(registry, opened, 'open a settled run of 100 tasks: record and tasks', 10);
+  const look = async (round: number): Promise<void> => {
+    await registry.queries.readItems(paged[round % RUNS_OF_ITEMS] ?? '', 'each', { limit: 50 }, null);
+  };
+  await sample(PAGES, look);
+  const times = await sample(PAGES, look);
   const detail = `median ${median(times).toFixed(1)}`;
-  add('open a settled run of five tasks: record and tasks', p95(times), 5, 'ms', detail);
+  add(`first page of ${ITEMS.toLocaleString('en')} items`, p95(times), 10, 'ms', detail);
+  await registry.close(0);
+}
+
+async function repeat(times: number, submit: () => Promise<string>): Promise<string[]> {
+  const ids: string[] = [];
+  for (let time = 0; time < times; time++) ids.push(await submit());
+  return ids;
 }
 
 async function sample(rounds: number, work: (round: number) => Promise<void>): Promise<number[]> {

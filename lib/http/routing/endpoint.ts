@@ -90,7 +90,7 @@ export class Endpoint {
     const { restoration } = this.#services.queries;
     if (this.#route.listsRuns === 'known') await restoration?.whenListable(caller.tenants);
     if (this.#route.listsRuns === 'all') await restoration?.whenComplete(caller.tenants);
-    const runId = params['run_id'];
+    const runId = this.#route.opensRun === true ? undefined : params['run_id'];
     const release =
       runId === undefined ? undefined : await this.#services.queries.open(runId, caller.tenants);
     try {

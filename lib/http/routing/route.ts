@@ -129,6 +129,8 @@ export interface RouteDeclaration<
    * settled, since settled ones are in its archive but for those of an earlier version.
    */
   readonly listsRuns?: 'known' | 'all';
+  /** The handler opens the run that the path names, or a part of it, and checks that the caller may see it. */
+  readonly opensRun?: boolean;
   /** The scope that a key needs; `any` accepts every key, `open` needs none. */
   readonly access: KeyScope | 'open' | 'any';
   readonly params?: P;

@@ -81,9 +81,9 @@ export class ArchivedRuns {
     return this.#parts.options.archiveLimits ?? UNLIMITED_RETENTION;
   }
 
-  /** Reads a settled run into memory, unless it is not kept, or not of these tenants. Rejects as `SettledRunLoader.load`. */
-  async load(runId: string, tenants: readonly string[] | null): Promise<void> {
-    await this.#loader?.load(runId, tenants);
+  /** Reads a settled run into memory, unless it is not kept, or not of these tenants. As `SettledRunLoader.load`. */
+  async load(...call: Parameters<SettledRunLoader['load']>): Promise<FoldedRun | undefined> {
+    return this.#loader?.load(...call);
   }
 
   /** Makes the actor of a settled run again. Rejects as `SettledRunLoader.replay`. */

@@ -23,6 +23,8 @@ export interface StoredRunHead {
 export interface ArchivedHead extends StoredRunHead {
   /** How the run has ended, as lists show it; undefined for a run whose end is not in the archive. */
   readonly end?: RunSummary | undefined;
+  /** Some of its facts can be left out by a reader who looks at few of its items. */
+  readonly hasItemParts?: boolean;
 }
 
 /** The end of a run as its store keeps it for lists, which read no facts (D74). */

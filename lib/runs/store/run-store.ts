@@ -67,6 +67,15 @@ export interface KeptSource {
   readonly parts: Iterable<SourcePart>;
 }
 
+/** The items of a fan-out that somebody looks at: they follow each other. */
+export interface WantedItems {
+  /** Empty for the submitted pipeline; a sub-pipeline of a plan. */
+  readonly place: string;
+  readonly task: string;
+  readonly first: number;
+  readonly last: number;
+}
+
 /** An entry of a run, in the order in which they are kept: the parts that a rerun may reuse, then the facts. */
 export type StoredFact = SourcePart | Fact;
 
@@ -106,8 +115,12 @@ export interface RunStore extends KeyStore {
   submission(runId: string): Promise<StoredSubmission | undefined>;
   /** Reads the keys of runs that are no longer kept (D36), in the order in which they expire. */
   keys(): Promise<readonly ForgottenKey[]>;
-  /** Reads what is kept of a run besides its submission, in order. */
-  facts(runId: string): Promise<readonly StoredFact[]>;
+  /**
+   * Reads what is kept of a run besides its submission, in order.
+   *
+   * @param only facts of other items of the same fan-out may be left out
+   */
+  facts(runId: string, only?: WantedItems): Promise<readonly StoredFact[]>;
   /** Resolves when everything so far is kept, and nobody else is kept from opening the store. */
   close(): Promise<void>;
 }

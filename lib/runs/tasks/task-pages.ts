@@ -5,6 +5,7 @@ import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import { earlierStores, InputRenderer } from '../../execution/run/input-renderer.js';
+import type { WantedItems } from '../store/run-store.js';
 import type {
   FailedCall,
   FailedCallsQuery,
@@ -85,6 +86,16 @@ export function* listItems(
     if (isWanted || item % ITEMS_PER_STEP === 0) yield;
   }
   return { items: page.records, next_cursor: null };
+}
+
+/** The items that a page may have; undefined for a page of which nobody knows it before all items are looked at. */
+export function itemsOn(
+  { cursor, limit = DEFAULT_LIMIT, status, sub_pipeline: place = '' }: TaskQuery,
+  task: string,
+): WantedItems | undefined {
+  if (status !== undefined || (cursor !== undefined && !CURSOR.test(cursor))) return undefined;
+  const first = cursor === undefined ? 0 : decodeCursor(cursor);
+  return { place, task, first, last: first + limit - 1 };
 }
 
 /** The record of one item of a fan-out. @throws WavetrainError `task_not_found` or `invalid_request` */
@@ -189,8 +200,10 @@ class Page<R extends TaskRecord | ItemRecord> {
   }
 }
 
+const CURSOR = /^t[0-9a-z]{1,10}$/;
+
 function decodeCursor(cursor: string): number {
-  if (/^t[0-9a-z]{1,10}$/.test(cursor)) return Number.parseInt(cursor.slice(1), 36);
+  if (CURSOR.test(cursor)) return Number.parseInt(cursor.slice(1), 36);
   throw new WavetrainError('invalid_request', 'cursor must be the next_cursor of an earlier page');
 }
 

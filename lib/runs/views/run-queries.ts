@@ -37,7 +37,7 @@ import {
   findError,
   getItem,
   getTask,
-  type HoldMemory,
+  itemsOn,
   listFailedCalls,
   listItems,
   listTasks,
@@ -62,6 +62,7 @@ import {
   mergePages,
   type RunPage,
 } from './run-listing.js';
+import { RunOpener } from './run-opener.js';
 import { type DefinitionOfTenant, firstNumberAfter, type RunQuery } from './run-query.js';
 import {
   type BlackboardOptions,
@@ -94,10 +95,12 @@ export class RunQueries {
   readonly actors: RunActors;
   readonly #parts: QueriedParts;
   readonly #runs: RunIndex;
+  readonly #opener: RunOpener;
 
   constructor(parts: QueriedParts) {
     this.#parts = parts;
     this.#runs = parts.runs;
+    this.#opener = new RunOpener(parts);
     this.actors = new RunActors(parts);
   }
 
@@ -115,13 +118,8 @@ export class RunQueries {
    *
    * @param tenants null for all
    */
-  async open(runId: string, tenants: readonly string[] | null): Promise<() => void> {
-    const { restoration, archived } = this.#parts;
-    if (this.#runs.get(runId) === undefined) {
-      await restoration()?.whenRestored(runId, tenants);
-      if (this.#runs.get(runId) === undefined) await archived?.load(runId, tenants);
-    }
-    return this.retain(runId) ?? NO_OP;
+  open(runId: string, tenants: readonly string[] | null): Promise<() => void> {
+    return this.#opener.open(runId, tenants);
   }
 
   get load(): { readonly queued: number; readonly running: number } {
@@ -293,37 +291,52 @@ export class RunQueries {
    * `task_not_found` for an unknown sub-pipeline, `invalid_request` for a malformed cursor, and `memory_full`.
    */
   tasks(runId: string, query: TaskQuery = {}): Promise<TaskPage> {
-    return this.#look(runId, (run, hold) => listTasks(run, query, hold));
+    return this.#opener.look(runId, (run, hold) => listTasks(run, query, hold));
   }
 
   /** One task of a run. Rejects as `tasks`. */
   task(runId: string, taskId: string, options: TaskOptions = {}): Promise<TaskRecord> {
-    return this.#look(runId, (run, hold) => getTask(run, taskId, options, hold));
+    return this.#opener.look(runId, (run, hold) => getTask(run, taskId, options, hold));
   }
 
   /** One page of the items of a fan-out. Rejects as `tasks`. */
   items(runId: string, taskId: string, query: TaskQuery = {}): Promise<ItemPage> {
-    return this.#look(runId, (run, hold) => listItems(run, taskId, query, hold));
+    return this.#opener.look(runId, (run, hold) => listItems(run, taskId, query, hold));
+  }
+
+  /**
+   * Like `items`, of a run that need not be in memory: of a large one that has settled, only what the page needs is read,
+   * for this caller alone. Rejects also as `open`, and with `run_not_found` for a run of other tenants.
+   */
+  readItems(
+    runId: string,
+    taskId: string,
+    query: TaskQuery,
+    tenants: readonly string[] | null,
+  ): Promise<ItemPage> {
+    return this.#opener.lookAtItems(runId, tenants, itemsOn(query, taskId), (run, hold) =>
+      listItems(run, taskId, query, hold),
+    );
   }
 
   /** One item of a fan-out. Rejects as `tasks`. */
   item(runId: string, taskId: string, item: number, options: TaskOptions = {}): Promise<ItemRecord> {
-    return this.#look(runId, (run, hold) => getItem(run, taskId, item, options, hold));
+    return this.#opener.look(runId, (run, hold) => getItem(run, taskId, item, options, hold));
   }
 
   /** Looks at the checked definition of a run, in turns with other requests. Rejects with `run_not_found`. */
   inspectDefinition<T>(runId: string, createSteps: (definition: DefinitionOfRun) => Steps<T>): Promise<T> {
-    return this.#look(runId, (run) => createSteps(definitionOf(run)));
+    return this.#opener.look(runId, (run) => createSteps(definitionOf(run)));
   }
 
   /** Shows how a run was submitted, to change and rerun it (D59, D60). Rejects with `run_not_found`, `memory_full`. */
   definition(runId: string, writeYaml: WriteYaml): Promise<EditableDefinition> {
-    return this.#look(runId, (run, hold) => showDefinition(run, writeYaml, hold));
+    return this.#opener.look(runId, (run, hold) => showDefinition(run, writeYaml, hold));
   }
 
   /** The session values with which a run began, and those that it has now (D59). Rejects as `definition`. */
   blackboard(runId: string, options: BlackboardOptions = {}): Promise<BlackboardView> {
-    return this.#look(runId, (run, hold) => showBlackboard(run, options, hold));
+    return this.#opener.look(runId, (run, hold) => showBlackboard(run, options, hold));
   }
 
   /** Why the task failed that failed a run; undefined when no task did. Throws `run_not_found`. */
@@ -333,32 +346,13 @@ export class RunQueries {
 
   /** The tasks and items that have failed, first the one that failed the run, with their values. Rejects as `tasks`. */
   failedCalls(runId: string, query: FailedCallsQuery): Promise<FailedCall[]> {
-    return this.#look(runId, (run, hold) => listFailedCalls(run, query, hold));
-  }
-
-  /** Looks at a run. The memory of the run counts meanwhile, even if it is forgotten, and so does what is rendered. */
-  async #look<T>(runId: string, createSteps: (run: ReadableRun, hold: HoldMemory) => Steps<T>): Promise<T> {
-    const { memory } = this.#parts;
-    const entry = this.#runs.find(runId);
-    const { tenantId } = entry.run;
-    const release = entry.retain();
-    let heldBytes = 0;
-    const hold: HoldMemory = (bytes) => {
-      memory?.reserve(tenantId, bytes, 'response');
-      heldBytes += bytes;
-    };
-    try {
-      return await runInSlices(createSteps(entry.run, hold), tenantId);
-    } finally {
-      memory?.release(tenantId, heldBytes);
-      release();
-    }
+    return this.#opener.look(runId, (run, hold) => listFailedCalls(run, query, hold));
   }
 
   /** Resolves with what a rerun reuses and what it runs; with null when it is no longer kept. */
   async rerunReport(runId: string): Promise<RerunReport | null> {
     if (this.#runs.get(runId) === undefined) return null;
-    return this.#look(runId, (run) => describeRerun(run.prepared));
+    return this.#opener.look(runId, (run) => describeRerun(run.prepared));
   }
 
   /**
@@ -366,12 +360,12 @@ export class RunQueries {
    * does before a run exists, but for `queue_full`.
    */
   previewRerun(runId: string, request: RerunRequest): Promise<RerunReport> {
-    return this.#look(runId, (run, hold) => previewRerun(run, request, this.#parts.secrets, hold));
+    return this.#opener.look(runId, (run, hold) => previewRerun(run, request, this.#parts.secrets, hold));
   }
 
   /** The values with which the changed definition of a rerun is to be checked. Rejects with `run_not_found`. */
   rerunValues(runId: string, changes: RerunChanges): Promise<RerunValues> {
-    return this.#look(runId, (run) => mergeValues(run, changes));
+    return this.#opener.look(runId, (run) => mergeValues(run, changes));
   }
 
   /** The files of a run (D63). Throws `run_not_found`. */

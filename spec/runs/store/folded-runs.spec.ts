@@ -2,8 +2,10 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Steps } from '../../../lib/common/scheduling/steps.js';
 import type { RunRegistry } from '../../../lib/runs/registry.js';
+import type { ItemPage, TaskQuery, TaskRecord } from '../../../lib/runs/tasks/task-record.js';
 import { cases } from '../../support/measuring/cases.js';
 import { settle } from '../../support/deferred.js';
+import { readAsLittleAsPossible } from './memory/sparse-facts.js';
 import { KEEPINGS, KeptReruns } from './suites/kept-reruns.js';
 
 /** Lists by their lengths. */
@@ -101,6 +103,26 @@ async function showAll({ queries }: RunRegistry, runId: string): Promise<Record<
   }
 }
 
+/** Reads every page of the items of every fan-out, as JSON text. */
+async function pageItems(
+  tasks: readonly TaskRecord[],
+  read: (taskId: string, query: TaskQuery) => Promise<ItemPage>,
+): Promise<string[]> {
+  const pages: string[] = [];
+  for (const { task_id, sub_pipeline } of tasks) {
+    for (const values of [true, false]) {
+      for (let cursor: string | undefined; ; ) {
+        const place = sub_pipeline === undefined ? {} : { sub_pipeline };
+        const page = await read(task_id, { limit: 2, values, cursor, ...place });
+        pages.push(JSON.stringify(page));
+        if (page.next_cursor === null) break;
+        cursor = page.next_cursor;
+      }
+    }
+  }
+  return pages;
+}
+
 describe('A settled run that is folded from its facts (D74)', () => {
   it('is shown in every view, byte by byte, as its actors had shown it', async () => {
     await fc.assert(
@@ -136,12 +158,21 @@ describe('A settled run that is folded from its facts (D74)', () => {
         await live.registry.settled(rerun);
         await live.store.idle();
         const folded = await KeptReruns.open(keeping);
+        const paged = await KeptReruns.open(keeping);
+        readAsLittleAsPossible(paged.store);
         for (const id of new Set([runId, rerun])) {
+          const { tasks } = await live.registry.tasks(id, { limit: 500 });
+          const pages = await pageItems(tasks, (...page) =>
+            paged.registry.queries.readItems(id, ...page, null),
+          );
+          expect(pages).to.deep.equal(await pageItems(tasks, (...page) => live.registry.items(id, ...page)));
+          if (id === runId) expect(() => paged.registry.record(id)).to.throw('there is no run');
           const [shown, expected] = [await showAll(folded.registry, id), await showAll(live.registry, id)];
           for (const [view, text] of Object.entries(expected)) expect(shown[view], view).to.equal(text);
         }
         expect(folded.calls).to.deep.equal([]);
         await folded.registry.close(0);
+        await paged.registry.close(0);
         keeping.folder.remove();
       }),
       cases(60),

@@ -44,7 +44,8 @@ export function defineRunRoute<
     errors: ['run_not_found', ...errors],
     handle: async (request: RouteRequest<P, Q, H, B>) => {
       const { run_id } = request.params as { readonly run_id: string };
-      const runId = authorizeRun(queries, request.caller, run_id);
+      const isOpen = declaration.opensRun !== true;
+      const runId = isOpen ? authorizeRun(queries, request.caller, run_id) : run_id;
       return { runId, ...(await handle(request, runId)) };
     },
   });

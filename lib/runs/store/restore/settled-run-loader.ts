@@ -6,6 +6,7 @@ import type { FoldedRun } from '../../../execution/history/fold/folded-run.js';
 import { type AnyRun, runNotFound } from '../../../execution/local-executor.js';
 import type { MissingRunFiles } from '../../rerun/missing-run-files.js';
 import type { ArchivedHead, RunArchive, StoredRunHead } from '../run-archive.js';
+import type { WantedItems } from '../run-store.js';
 import type { StoredRunReader } from './stored-run-reader.js';
 
 /** So many runs are read at once: the facts of each are in memory meanwhile. */
@@ -51,30 +52,60 @@ export class SettledRunLoader {
    * `memory_full`, and when the run cannot be shown.
    *
    * @param tenants null for all
+   * @param only the caller looks at nothing but these items
+   * @returns a run that only the caller finds, and must close, when it is enough for these items: nothing is in memory then
    */
-  async load(runId: string, tenants: readonly string[] | null): Promise<void> {
+  async load(
+    runId: string,
+    tenants: readonly string[] | null,
+    only?: WantedItems,
+  ): Promise<FoldedRun | undefined> {
     const head = await this.#parts.archive.head(runId, tenants?.[0]);
     const end = head?.end;
-    if (head === undefined || end === undefined || tenants?.includes(head.tenantId) === false) return;
+    if (head === undefined || end === undefined || tenants?.includes(head.tenantId) === false)
+      return undefined;
+    const { tenantId: tenant_id } = head;
     // All who ask meanwhile wait for one load.
     let load = this.#loads.get(runId);
+    if (load === undefined && only !== undefined && head.hasItemParts === true) {
+      const part = await this.#loadLimiter.run({ tenant_id }, () => this.#loadPart(head, end, only));
+      if (part !== undefined) return part;
+      load = this.#loads.get(runId);
+    }
     if (load === undefined) {
       load = this.#loadLimiter
-        .run({ tenant_id: head.tenantId }, () => this.#load(head, end))
+        .run({ tenant_id }, () => this.#load(head, end))
         .finally(() => this.#loads.delete(runId));
       this.#loads.set(runId, load);
     }
     await load;
+    return undefined;
+  }
+
+  async #loadPart(
+    head: ArchivedHead,
+    end: NonNullable<ArchivedHead['end']>,
+    only: WantedItems,
+  ): Promise<FoldedRun | undefined> {
+    const { reader } = this.#parts;
+    const part = await this.#read(head, (context) => reader.foldItems(head, end, only, context));
+    if (part !== undefined) await this.#assertKept(head, () => part.budget.close());
+    return part;
   }
 
   async #load(head: ArchivedHead, end: NonNullable<ArchivedHead['end']>): Promise<void> {
-    const { reader, archive, cache, drop } = this.#parts;
+    const { reader, cache, drop } = this.#parts;
     const run = await this.#read(head, (context) => reader.fold(head, end, context));
     if (run === undefined) return;
-    // Retention may have deleted facts of the run while they were read.
-    if ((await archive.head(head.id)) !== undefined) return cache(run, head);
-    drop(run);
-    throw runNotFound(head.id);
+    await this.#assertKept(head, () => drop(run));
+    cache(run, head);
+  }
+
+  /** Retention may have deleted facts of a run while they were read. Rejects with `run_not_found`. */
+  async #assertKept({ id }: ArchivedHead, drop: () => void): Promise<void> {
+    if ((await this.#parts.archive.head(id)) !== undefined) return;
+    drop();
+    throw runNotFound(id);
   }
 
   /**

@@ -18,7 +18,7 @@ import {
 } from '../../run-factory.js';
 import { EndingLog } from '../ending-log.js';
 import type { StoredRunHead } from '../run-archive.js';
-import type { RunStore, StoredFact, StoredSubmission } from '../run-store.js';
+import type { WantedItems, RunStore, StoredFact, StoredSubmission } from '../run-store.js';
 
 /** Checks a definition that was accepted before. Rejects with its problems when it is not valid any more. */
 export type ReviveDefinition = (
@@ -88,17 +88,42 @@ export class StoredRunReader {
   }
 
   /** Folds a settled run from its facts, without an actor (D74). */
-  async fold(head: StoredRunHead, end: EndOfRun, context: ReadContext): Promise<FoldedRun | undefined> {
+  fold(head: StoredRunHead, end: EndOfRun, context: ReadContext): Promise<FoldedRun | undefined> {
+    return this.#fold(head, end, context);
+  }
+
+  /**
+   * Folds the facts that some items of a settled run need, for the caller alone. Resolves with undefined also for a run of
+   * which they are not enough.
+   */
+  async foldItems(
+    head: StoredRunHead,
+    end: EndOfRun,
+    only: WantedItems,
+    context: ReadContext,
+  ): Promise<FoldedRun | undefined> {
+    return end.rerun_of === null ? this.#fold(head, end, context, only) : undefined;
+  }
+
+  async #fold(
+    head: StoredRunHead,
+    end: EndOfRun,
+    context: ReadContext,
+    only?: WantedItems,
+  ): Promise<FoldedRun | undefined> {
     const { store, executor } = this.#parts;
-    const stored = await store.facts(head.id);
+    const stored = await store.facts(head.id, only);
     const release = await this.#reserveFacts(head, stored, context);
     try {
       const { parts, facts } = separate(stored);
+      // It counts the facts before it: those that were left out are missing.
+      if (only !== undefined && facts.some(({ kind }) => kind === 'diverged')) return undefined;
       const read = await this.#read(head, parts, context, true);
       if (read === undefined) return undefined;
       const prepared = executor.prepareSettled(read.requested, head.id);
       read.complete(prepared);
-      return await executor.fold(prepared, { end, facts });
+      const past = { end, facts };
+      return await (only === undefined ? executor.fold(prepared, past) : executor.foldPart(prepared, past));
     } finally {
       release();
     }

@@ -49,13 +49,19 @@ function copyDefinition(from: Database.Database, to: Database.Database, n: unkno
   return known?.n ?? insert(to, 'definition', { hash, data });
 }
 
+interface PartRow {
+  readonly items: string | null;
+  readonly data: ArrayBuffer;
+}
+
 /** Copies what was packed of a run. Each part may be large. */
 function copyParts(from: Database.Database, to: Database.Database, number: number, added: number): void {
-  const sql = 'SELECT data FROM packed WHERE n = ?';
+  const sql = 'SELECT items, data FROM packed WHERE n = ?';
   for (let part = 0, parts = countParts(from, number); part < parts; part++) {
-    const row = selectOne<{ readonly data: ArrayBuffer }>(from, sql, number * PARTS_PER_RUN + part);
-    if (row !== undefined)
-      insert(to, 'packed', { n: added * PARTS_PER_RUN + part, data: Buffer.from(row.data) });
+    const row = selectOne<PartRow>(from, sql, number * PARTS_PER_RUN + part);
+    if (row === undefined) continue;
+    const { items, data } = row;
+    insert(to, 'packed', { n: added * PARTS_PER_RUN + part, items, data: Buffer.from(data) });
   }
 }
 

@@ -1,7 +1,7 @@
 import { parseJsonInSteps } from '../../../common/json/parse-json.js';
 import { eventLoopBudget, nextSlice } from '../../../execution/run/event-loop-budget.js';
 import type { StoredRunHead } from '../run-archive.js';
-import type { StoredFact, StoredSubmission } from '../run-store.js';
+import type { StoredFact, StoredSubmission, WantedItems } from '../run-store.js';
 import {
   type ChunkCursor,
   DocumentAssembler,
@@ -25,8 +25,8 @@ export class DocumentReader {
     return this.#untilFresh(() => this.#readFirst(runId));
   }
 
-  facts(runId: string): Promise<readonly StoredFact[]> {
-    return this.#untilFresh(() => this.#readFacts(runId));
+  facts(runId: string, only?: WantedItems): Promise<readonly StoredFact[]> {
+    return this.#untilFresh(() => this.#readFacts(runId, only));
   }
 
   /** Reads a run again that was packed while it was read. */
@@ -48,23 +48,23 @@ export class DocumentReader {
     return undefined;
   }
 
-  async #readFacts(runId: string): Promise<readonly StoredFact[]> {
+  async #readFacts(runId: string, only: WantedItems | undefined): Promise<readonly StoredFact[]> {
     const facts: StoredFact[] = [];
     let isSubmission = true;
-    for await (const { text } of this.#documents(runId)) {
+    for await (const { text } of this.#documents(runId, only)) {
       if (!isSubmission) for (const fact of (await parse(text)) as readonly StoredFact[]) facts.push(fact);
       isSubmission = false;
     }
     return facts;
   }
 
-  async *#documents(runId: string): AsyncIterable<StoredDocument> {
+  async *#documents(runId: string, only?: WantedItems): AsyncIterable<StoredDocument> {
     // To learn whose run it is takes the thread little time: runs take turns at that.
     const head = (await this.#reader.read({ kind: 'head', runId }, runId)) as StoredRunHead | undefined;
     if (head === undefined) return;
     const documents = new DocumentAssembler();
     for (let cursor: ChunkCursor | undefined; ; ) {
-      const request = { kind: 'chunk', runId, cursor } as const;
+      const request = { kind: 'chunk', runId, cursor, only } as const;
       const chunk = (await this.#reader.read(request, head.tenantId)) as DocumentChunk;
       if (chunk.isStale) throw new StaleReadError();
       for (const document of documents.add(chunk)) {

@@ -4,7 +4,14 @@ import type { FactLog } from '../../../execution/history/run-history.js';
 import type { ForgottenKey } from '../../idempotency.js';
 import { CommitQueue } from '../commit-queue.js';
 import type { RunArchive, StoredRunHead } from '../run-archive.js';
-import type { KeptSource, RunStore, StoredFact, StoredRun, StoredSubmission } from '../run-store.js';
+import type {
+  KeptSource,
+  RunStore,
+  StoredFact,
+  StoredRun,
+  StoredSubmission,
+  WantedItems,
+} from '../run-store.js';
 import { DocumentReader } from './document-reader.js';
 import { cannotOpen, findDriver } from './open-errors.js';
 import { SqliteArchive } from './sqlite-archive.js';
@@ -129,8 +136,8 @@ export class SqliteStore implements RunStore {
     return this.#documents.submission(runId);
   }
 
-  facts(runId: string): Promise<readonly StoredFact[]> {
-    return this.#documents.facts(runId);
+  facts(runId: string, only?: WantedItems): Promise<readonly StoredFact[]> {
+    return this.#documents.facts(runId, only);
   }
 
   async close(): Promise<void> {

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import type { RunRecord } from '../../../../lib/runs/record.js';
 import type { RunPage } from '../../../../lib/runs/views/run-listing.js';
 import { createDisk, type Disk, MemoryStore } from '../../../runs/store/memory/memory-store.js';
+import { readAsLittleAsPossible } from '../../../runs/store/memory/sparse-facts.js';
+import { createApiKey } from '../../../support/http/api-key.js';
 import { settle } from '../../../support/deferred.js';
 import { startTestServer, type TestServer } from '../../../support/http/test-server.js';
 
@@ -116,6 +118,38 @@ describe('A settled run that has left the memory of a server (D74)', () => {
       expect(await show(runId, detail)).to.deep.equal(before);
     });
   }
+
+  it('is not read into memory for a page of its items, which only its tenant sees (D37)', async () => {
+    const { run_id: runId } = await run('/pipelines/run_async', { pipeline: FAN_OUT });
+    const path = `/pipelines/runs/${runId}/tasks/each/items`;
+    const pages = ['', '?limit=1', '?limit=1&cursor=t1', '?values=false', '?whole=true&cursor=t2'];
+    const showPages = async (): Promise<unknown[]> =>
+      Promise.all(pages.map(async (query) => (await server.request('GET', `${path}${query}`)).body));
+    const before = await showPages();
+    await server.close(0);
+    const keys = [createApiKey('alice', ['alice']), createApiKey('bob', ['default'])];
+    const store = new MemoryStore(disk);
+    readAsLittleAsPossible(store);
+    server = await startTestServer({ store, keys });
+    await server.restored;
+    const codeOf = async (name: string, query: string): Promise<unknown> => {
+      const { body } = await server.request('GET', query, undefined, { 'X-API-Key': name });
+      return (body['detail'] as { readonly code?: string } | undefined)?.code;
+    };
+    expect(await codeOf('alice', path)).to.equal('run_not_found');
+    expect(await codeOf('bob', `${path}?limit=0`)).to.equal('invalid_request');
+    expect(await codeOf('bob', path.replace(runId, 'none'))).to.equal('run_not_found');
+    expect(await codeOf('bob', path.replace('each', 'none'))).to.equal('task_not_found');
+    const after = pages.map(async (query) => {
+      const { body } = await server.request('GET', `${path}${query}`, undefined, { 'X-API-Key': 'bob' });
+      return body;
+    });
+    expect(await Promise.all(after)).to.deep.equal(before);
+    expect(() => server.registry.record(runId)).to.throw('there is no run');
+    // The others read it as a whole.
+    expect(await codeOf('bob', `${path}/2`)).to.equal(undefined);
+    expect(server.registry.record(runId).settled).to.equal(true);
+  });
 
   it('is rerun, found by its key and by its id, and deleted', async () => {
     const headers = { 'Idempotency-Key': 'k' };

@@ -66,7 +66,7 @@ describe('The thread that reads settled runs (D74)', () => {
     const reader = new FairReader(() => thread);
     const waiting = Array.from({ length: 1001 }, () => reader.read(head('a1'), 'a'));
     expect(await catchRejection(reader.read(head('a2'), 'a'))).to.have.property('code', 'queue_full');
-    waiting.push(reader.read({ kind: 'chunk', runId: 'a3', cursor: undefined }, 'a'));
+    waiting.push(reader.read({ kind: 'chunk', runId: 'a3', cursor: undefined, only: undefined }, 'a'));
     for (let count = 1; count <= waiting.length; count++) {
       await settle(1);
       thread.asked[count - 1]?.answer.resolve('answered');

@@ -6,6 +6,7 @@ import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
 import type Database from 'libsql';
 import { errorMessage } from '../../../../lib/common/errors.js';
 import type { RunStore } from '../../../../lib/runs/store/run-store.js';
@@ -13,7 +14,7 @@ import { SqliteStore } from '../../../../lib/runs/store/sqlite/sqlite-store.js';
 import { requireBuild, ROOT } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
-import { addSettled, archiveSuite, summaryOf } from '../suites/archive-suite.js';
+import { addSettled, archiveSuite, itemFact, summaryOf } from '../suites/archive-suite.js';
 import { keepSuite } from '../suites/keep-suite.js';
 import { cancelFact, listRuns, storedRun, type StorePlace, storeSuite } from '../suites/store-suite.js';
 import { statisticsSuite } from '../statistics/statistics-suite.js';
@@ -82,6 +83,23 @@ class SqlitePlace implements StorePlace {
     await Promise.allSettled(this.#opened.map((store) => store.close()));
     this.#folder.remove();
   }
+}
+
+/** Counts the texts of runs that the threads are asked for meanwhile. */
+async function countReads(work: () => Promise<unknown>): Promise<number> {
+  // oxlint-disable-next-line typescript/unbound-method -- it is called with its worker
+  const post = Worker.prototype.postMessage;
+  let reads = 0;
+  Worker.prototype.postMessage = function (message: { readonly kind?: string }, ...others) {
+    if (message.kind === 'chunk') reads++;
+    post.call(this, message, ...others);
+  };
+  try {
+    await work();
+  } finally {
+    Worker.prototype.postMessage = post;
+  }
+  return reads;
 }
 
 storeSuite('SqliteStore', () => new SqlitePlace());
@@ -216,6 +234,37 @@ describe('SqliteStore (D68)', () => {
     for (const id of ['run 1', 'run 2', 'run 3']) again.remove(id);
     await again.close();
     expect(place.countRows()).to.deep.equal({ runs: 0, pieces: 0, parts: 0, definitions: 0 });
+  });
+
+  it('reads only some parts of a run of which few items are looked at (D74)', async () => {
+    const store = await place.open();
+    const run = storedRun(1);
+    store.add(run);
+    for (let item = 0; item < 10_000; item++) store.log(run.id, 'default').append(itemFact('each', item));
+    store.log(run.id, 'default').append({ kind: 'settled', at: 1 });
+    store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+    await store.close();
+    expect(place.countRows().parts).to.be.greaterThan(30);
+    const again = await place.open();
+    expect(await again.archive.head(run.id)).to.include({ hasItemParts: true });
+    for (const first of [0, 5000, 9950]) {
+      const reads = await countReads(async () => {
+        const only = { place: '', task: 'each', first, last: first + 49 };
+        expect((await again.facts(run.id, only)).length).to.be.within(50, 1000);
+      });
+      expect(reads).to.be.at.most(2);
+    }
+    expect(await countReads(() => again.facts(run.id))).to.be.greaterThan(5);
+  });
+
+  it('reads a run of one part as a whole (D74)', async () => {
+    const store = await place.open();
+    addSettled(store, storedRun(1));
+    await store.close();
+    const again = await place.open();
+    expect(await again.archive.head('run 1')).to.include({ hasItemParts: false });
+    const only = { place: '', task: 'each', first: 0, last: 1 };
+    expect(await again.facts('run 1', only)).to.deep.equal(await again.facts('run 1'));
   });
 
   it('reads a run as a whole that is packed meanwhile (D74)', async () => {

@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Labels } from '../../../../lib/common/wire/labels.js';
 import type { StartedBy } from '../../../../lib/common/wire/started-by.js';
+import type { Fact } from '../../../../lib/execution/history/fact.js';
 import type { RunSummary } from '../../../../lib/runs/record.js';
 import type { ArchiveLimits, RunArchive, RunEnd } from '../../../../lib/runs/store/run-archive.js';
-import type { RunStore, StoredRun } from '../../../../lib/runs/store/run-store.js';
+import type { RunStore, StoredFact, StoredRun } from '../../../../lib/runs/store/run-store.js';
 import { mergePages } from '../../../../lib/runs/views/run-listing.js';
 import { firstNumberAfter, type RunQuery } from '../../../../lib/runs/views/run-query.js';
 import { cases } from '../../../support/measuring/cases.js';
@@ -62,6 +63,12 @@ export function addSettled(
 export function runOf(number: number, tenantId: string, id = `run ${number}`): StoredRun {
   const run = storedRun(number, id);
   return { ...run, submission: { ...run.submission, tenant_id: tenantId } };
+}
+
+/** What the call of an item has returned. */
+export function itemFact(task: string, item: number): Fact {
+  const value = `${item} `.repeat(50);
+  return { kind: 'succeeded', at: 1, place: '', task, item, value, writes: [], attempts: 1, bytes: 300 };
 }
 
 /** The contract of `RunArchive` (D74). Every store with an archive passes it. */
@@ -256,6 +263,41 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
       await archive.prune({ ...UNLIMITED, ttlMs: 100 }, 135);
       expect(await oldest()).to.equal(40);
       expect(await oldest(['b'])).to.equal(50);
+    });
+
+    it('gives back the facts of some items of a fan-out, and all that are about something else', async () => {
+      const run = storedRun(1);
+      store.add(run);
+      const log = store.log(run.id, 'default');
+      for (let item = 0; item < 3000; item++) {
+        for (const task of item < 1500 ? ['each', 'other'] : ['each']) log.append(itemFact(task, item));
+      }
+      log.append({ kind: 'settled', at: 1 });
+      archiveOf(store).end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+      await store.close();
+      store = await place.open();
+      const all = await store.facts(run.id);
+      expect(all).to.have.length(4501);
+      for (const [first, last] of [
+        [0, 49],
+        [2000, 2010],
+        [2999, 2999],
+        [3000, 4000],
+      ] as const) {
+        const read = await store.facts(run.id, { place: '', task: 'each', first, last });
+        const isNeeded = (fact: StoredFact): boolean =>
+          !('item' in fact) || fact.task !== 'each' || (fact.item >= first && fact.item <= last);
+        const texts = new Set(read.map((fact) => JSON.stringify(fact)));
+        // In their order.
+        expect(all.filter((fact) => texts.has(JSON.stringify(fact)))).to.deep.equal(read);
+        expect(read.filter(isNeeded)).to.deep.equal(all.filter(isNeeded));
+      }
+      for (const only of [
+        { place: '', task: 'none', first: 0, last: 1 },
+        { place: 'sub', task: 'each', first: 0, last: 1 },
+      ]) {
+        expect(await store.facts(run.id, only)).to.deep.equal(all);
+      }
     });
 
     it('finds the run of an idempotency key, at work or settled, until it is removed', async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { MemoryPool } from '../../../../lib/common/memory/memory-pool.js';
 import { builtinCatalog } from '../../../../lib/tools/catalog.js';
 import type { PlanInputs, RunInputs } from '../../../../lib/execution/prepare/run-inputs.js';
 import { parsePipeline } from '../../../../lib/pipelines/load.js';
@@ -39,6 +40,7 @@ export interface Surroundings {
   readonly secrets?: Record<string, string>;
   /** Name of the folder for the files of runs. */
   readonly files?: string;
+  readonly memory?: MemoryPool;
 }
 
 /** A registry of a process, with one tool, `work`, which returns its `text`, stores it under its `key` and writes its `file`. */
@@ -67,11 +69,16 @@ export class KeptReruns {
     },
   });
 
-  private constructor(store: RunStore, folder: TemporaryFolder, { secrets = {}, files }: Surroundings) {
+  private constructor(
+    store: RunStore,
+    folder: TemporaryFolder,
+    { secrets = {}, files, memory }: Surroundings,
+  ) {
     this.store = store;
     this.registry = new RunRegistry({
       store,
       eventBuffer: 10_000,
+      ...(memory && { memory }),
       secrets: { find: (_, name) => secrets[name] },
       storedArtifactFolder: files === undefined ? store.filesFolder : folder.at(files),
     });

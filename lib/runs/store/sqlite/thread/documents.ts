@@ -5,29 +5,37 @@ import {
   type DocumentChunk,
   type StoredDocument,
 } from '../stored-documents.js';
-import { countParts, PARTS_PER_RUN, readSharedDefinition, unpack } from './packing.js';
+import type { WantedItems } from '../../run-store.js';
+import { canSkip } from '../part-items.js';
+import { countParts, listPartItems, readPart, readSharedDefinition } from './packing.js';
 import { hasPieces, readPieces } from './pieces.js';
-import { inSnapshot, selectAll, selectOne } from './statements.js';
+import { inSnapshot, selectOne } from './statements.js';
 
 /** About as many bytes of a run are read at once. */
 const CHUNK_BYTES = 512 * 1024;
 
 const NOTHING: DocumentChunk = { texts: [], next: undefined, definition: undefined, isStale: false };
 
-/** Reads a part of what is kept of a run: packed parts first, then pieces. Returns nothing for a run that is not kept. */
+/**
+ * Reads a part of what is kept of a run: packed parts first, then pieces. Returns nothing for a run that is not kept.
+ *
+ * @param only parts about other items of the same fan-out are left out
+ */
 export function readDocuments(
   database: Database.Database,
   runId: string,
   cursor: ChunkCursor | undefined,
+  only?: WantedItems,
 ): DocumentChunk {
   // Pieces that are packed between two statements would be in neither.
-  return inSnapshot(database, () => readChunk(database, runId, cursor));
+  return inSnapshot(database, () => readChunk(database, runId, cursor, only));
 }
 
 function readChunk(
   database: Database.Database,
   runId: string,
   cursor: ChunkCursor | undefined,
+  only: WantedItems | undefined,
 ): DocumentChunk {
   const sql = 'SELECT number FROM run WHERE id = ? AND removed = 0';
   const number = selectOne<{ number: number }>(database, sql, runId)?.number;
@@ -37,12 +45,11 @@ function readChunk(
   const { part, n } = cursor ?? { part: 0, n: 0 };
   const definition = cursor === undefined ? readSharedDefinition(database, number) : undefined;
   if (part < parts) {
-    const sql = 'SELECT data FROM packed WHERE n = ?';
-    const [row] = selectAll<{ data: ArrayBuffer }>(database, sql, number * PARTS_PER_RUN + part);
-    const texts = row === undefined ? [] : [unpack(row.data)];
+    const read = readParts(database, number, part, only);
     // Most runs are one part: a second read would find nothing.
-    const isLast = part + 1 === parts && !hasPieces(database, number);
-    return { texts, next: isLast ? undefined : { part: part + 1, parts, n }, definition, isStale: false };
+    const isLast = read.next === parts && !hasPieces(database, number);
+    const next = isLast ? undefined : { part: read.next, parts, n };
+    return { texts: read.texts, next, definition, isStale: false };
   }
   const { texts, last } = readPieces(database, number, n, CHUNK_BYTES);
   return {
@@ -51,6 +58,28 @@ function readChunk(
     definition,
     isStale: false,
   };
+}
+
+/** Reads parts from a number on. The first part comes alone: whoever wants the submission needs no more. */
+function readParts(
+  database: Database.Database,
+  run: number,
+  from: number,
+  only: WantedItems | undefined,
+): { readonly texts: readonly string[]; readonly next: number } {
+  if (from === 0) return { texts: [readPart(database, run, 0)], next: 1 };
+  const texts: string[] = [];
+  let length = 0;
+  let next = from;
+  for (const { part, items } of listPartItems(database, run, from)) {
+    if (length >= CHUNK_BYTES) break;
+    next = part + 1;
+    if (only !== undefined && canSkip(items, only)) continue;
+    const text = readPart(database, run, part);
+    texts.push(text);
+    length += text.length;
+  }
+  return { texts, next };
 }
 
 /** Reads what is kept of a run, document by document. Call it in a snapshot. */

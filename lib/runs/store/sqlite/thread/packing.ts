@@ -3,14 +3,12 @@ import { createRequire } from 'node:module';
 import type Zlib from 'node:zlib';
 import type Database from 'libsql';
 import type { StoredSubmission } from '../../run-store.js';
+import { cutParts, type TextBeginning } from '../part-items.js';
 import { hasPieces, readPieces } from './pieces.js';
-import { inTransaction, prepare, selectOne } from './statements.js';
+import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
 
 /** A run has so many parts at most; its parts follow each other in the table, so that they need no index. */
 export const PARTS_PER_RUN = 2 ** 20;
-
-/** The text of one part is about as long, in bytes: so much is unpacked to read any of it. */
-const PART_BYTES = 256 * 1024;
 
 /** So much is read with one commit: others wait for it. */
 const SLICE_BYTES = 1024 * 1024;
@@ -53,7 +51,7 @@ export function packNext(database: Database.Database): boolean {
 }
 
 function packSlice(database: Database.Database, run: number): void {
-  const { texts, last } = readPieces(database, run, 0, SLICE_BYTES);
+  const { texts, last } = readPieces(database, run, 0, SLICE_BYTES, true);
   if (last !== undefined) {
     const part = countParts(database, run);
     const [first = '', ...others] = texts;
@@ -79,23 +77,43 @@ export function countParts(database: Database.Database, run: number): number {
 
 /** Returns the bytes of the parts. */
 function addParts(database: Database.Database, run: number, from: number, texts: readonly string[]): number {
-  const add = prepare(database, 'INSERT INTO packed (n, data) VALUES (?, ?)');
-  let part = from;
+  const add = prepare(database, 'INSERT INTO packed (n, items, data) VALUES (?, ?, ?)');
   let bytes = 0;
-  let text = '';
-  const flush = (): void => {
-    if (text === '') return;
+  for (const [index, { text, items }] of cutParts(texts, beginningOf(database, run, from)).entries()) {
     const data = pack(text);
-    add.run(run * PARTS_PER_RUN + part++, data);
+    add.run(run * PARTS_PER_RUN + from + index, items, data);
     bytes += data.length;
-    text = '';
-  };
-  for (const each of texts) {
-    text += each;
-    if (text.length >= PART_BYTES) flush();
   }
-  flush();
   return bytes;
+}
+
+/** What the texts begin with that follow the first `parts` of a run. */
+function beginningOf(database: Database.Database, run: number, parts: number): TextBeginning {
+  if (parts === 0) return 'submission';
+  return readPart(database, run, parts - 1).endsWith('\n') ? 'facts' : 'rest';
+}
+
+export function readPart(database: Database.Database, run: number, part: number): string {
+  const sql = 'SELECT data FROM packed WHERE n = ?';
+  const row = selectOne<{ data: ArrayBuffer }>(database, sql, run * PARTS_PER_RUN + part);
+  return row === undefined ? '' : unpack(row.data);
+}
+
+/** The items that each part is about, in order. @param from the number of the first part */
+export function listPartItems(
+  database: Database.Database,
+  run: number,
+  from: number,
+): readonly { readonly part: number; readonly items: string | null }[] {
+  const [first, end] = rangeOfParts(run);
+  const sql = 'SELECT n - ? AS part, items FROM packed WHERE n >= ? AND n < ? ORDER BY n';
+  return selectAll(database, sql, first, first + from, end);
+}
+
+/** Returns true when a reader who looks at few items of a run may leave out some of its parts. */
+export function hasItemParts(database: Database.Database, run: number): boolean {
+  const sql = 'SELECT 1 FROM packed WHERE n >= ? AND n < ? AND items IS NOT NULL LIMIT 1';
+  return selectOne(database, sql, ...rangeOfParts(run)) !== undefined;
 }
 
 /** The parts of a submission that all runs of a definition share. */

@@ -13,21 +13,25 @@ export interface PieceRange {
  * Reads the pieces of a run after a number: the next one at least, and no more than a thousand.
  *
  * @param maxBytes of all but the first
+ * @param endsWhole leaves out the beginning of a document that does not end with these pieces, unless it is all of them
  */
 export function readPieces(
   database: Database.Database,
   run: number,
   after: number,
   maxBytes: number,
+  endsWhole = false,
 ): PieceRange {
-  const sizes = selectAll<{ n: number; bytes: number }>(
+  const sizes = selectAll<{ n: number; goes_on: 0 | 1; bytes: number }>(
     database,
-    'SELECT n, octet_length(text) AS bytes FROM piece WHERE run = ? AND n > ? ORDER BY n LIMIT 1000',
+    'SELECT n, goes_on, octet_length(text) AS bytes FROM piece WHERE run = ? AND n > ? ORDER BY n LIMIT 1000',
     run,
     after,
   );
   let sum = 0;
-  const last = sizes.filter(({ bytes }, index) => (sum += bytes) <= maxBytes || index === 0).at(-1)?.n;
+  const taken = sizes.filter(({ bytes }, index) => (sum += bytes) <= maxBytes || index === 0);
+  const whole = endsWhole ? taken.findLast(({ goes_on: goesOn }) => goesOn === 0) : undefined;
+  const last = (whole ?? taken.at(-1))?.n;
   if (last === undefined) return { texts: [], last };
   const rows = selectAll<{ goes_on: 0 | 1; text: string }>(
     database,

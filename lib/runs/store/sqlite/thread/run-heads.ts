@@ -4,6 +4,7 @@ import type { ArchivedHead, EndStatus, StoredRunHead } from '../../run-archive.j
 import { endsSettled, SETTLED_LENGTH } from '../../run-writer.js';
 import { parseSubmission } from '../stored-documents.js';
 import { listDocuments } from './documents.js';
+import { hasItemParts } from './packing.js';
 import { STATES, SUMMARY_COLUMNS, type SummaryRow, toListedRun } from './run-columns.js';
 import { inTransaction, selectAll, selectOne } from './statements.js';
 
@@ -63,7 +64,8 @@ export function readHead(database: Database.Database, runId: string): ArchivedHe
   );
   if (row === undefined) return undefined;
   const head = toHead(database, row);
-  return head.endStatus === undefined ? head : { ...head, end: toListedRun(row).summary };
+  if (head.endStatus === undefined) return head;
+  return { ...head, end: toListedRun(row).summary, hasItemParts: hasItemParts(database, row.number) };
 }
 
 /** Fills rows that version 1 of the tables has written, from their submissions. */

@@ -60,7 +60,12 @@ const MIGRATIONS: readonly string[] = [
    -- What many runs were submitted with, once: the SHA-256 of its text, and the text.
    CREATE TABLE definition (n INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, data BLOB NOT NULL);
    -- What is kept of settled runs: the number of the run times 2^20, and the number of the part.
-   CREATE TABLE packed (n INTEGER PRIMARY KEY, data BLOB NOT NULL);
+   CREATE TABLE packed (
+     n INTEGER PRIMARY KEY,
+     -- JSON, as in {"place task": [0, 99]}, when the part is about nothing but these items, from the first to the last.
+     items TEXT,
+     data BLOB NOT NULL
+   );
    CREATE INDEX run_at_work ON run (number) WHERE state = 0 AND removed = 0;
    CREATE INDEX run_by_state ON run (tenant, state, number) WHERE state > 0;
    CREATE INDEX run_by_pipeline ON run (tenant, pipeline, state, number) WHERE state > 0;

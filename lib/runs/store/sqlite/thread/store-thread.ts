@@ -4,6 +4,7 @@ import { type Clock, completeClock } from '../../../../common/clock.js';
 import type { DefinitionOfTenant, RunQuery } from '../../../views/run-query.js';
 import type { Batch } from '../../commit-queue.js';
 import type { ArchiveLimits, ArchiveRange } from '../../run-archive.js';
+import type { WantedItems } from '../../run-store.js';
 import { readHours } from '../../statistics/hour-rows.js';
 import type { StatisticsQuery } from '../../statistics/statistics-query.js';
 import type { ChunkCursor } from '../stored-documents.js';
@@ -31,11 +32,18 @@ export type WriteRequest =
   /** Lets the file grow to so many pages: for specs of a disk that is full. */
   | { readonly kind: 'limit'; readonly pages: number };
 
+interface ChunkRequest {
+  readonly kind: 'chunk';
+  readonly runId: string;
+  readonly cursor: ChunkCursor | undefined;
+  readonly only: WantedItems | undefined;
+}
+
 /** Requests to the thread that reads. */
 export type ReadRequest =
   | { readonly kind: 'heads'; readonly after: number }
   | { readonly kind: 'head'; readonly runId: string }
-  | { readonly kind: 'chunk'; readonly runId: string; readonly cursor: ChunkCursor | undefined }
+  | ChunkRequest
   | { readonly kind: 'keys' }
   | { readonly kind: 'key'; readonly tenantId: string; readonly key: string }
   | { readonly kind: 'page'; readonly query: RunQuery; readonly range: ArchiveRange }
@@ -166,7 +174,7 @@ class Reader implements Connection {
       case 'head':
         return readHead(database, request.runId);
       case 'chunk':
-        return readDocuments(database, request.runId, request.cursor);
+        return readDocuments(database, request.runId, request.cursor, request.only);
       case 'keys':
         return selectAll(
           database,
