@@ -37,7 +37,7 @@ export async function removePage(
   for (const { run_id: runId, settled, finished_at: finishedAt } of page.runs) {
     if (!settled || finishedAt === null || Date.parse(finishedAt) >= finishedBeforeMs) continue;
     if (runs.has(runId)) forget(runId);
-    else await archived?.remove(runId);
+    else await archived?.remove(runId, tenantId);
     deleted++;
   }
   return { deleted, next_cursor: page.next_cursor };

@@ -91,8 +91,9 @@ export class Endpoint {
     if (this.#route.listsRuns === 'known') await restoration?.whenListable(caller.tenants);
     if (this.#route.listsRuns === 'all') await restoration?.whenComplete(caller.tenants);
     const runId = this.#route.opensRun === true ? undefined : params['run_id'];
+    const openSignal = (): AbortSignal => abortOnDisconnect(ctx);
     const release =
-      runId === undefined ? undefined : await this.#services.queries.open(runId, caller.tenants);
+      runId === undefined ? undefined : await this.#services.queries.open(runId, caller.tenants, openSignal);
     try {
       await this.#respond(ctx, caller, tenantId, params);
     } finally {

@@ -26,9 +26,9 @@ export class RunActors {
     this.#parts = parts;
   }
 
-  /** The actor tree of a run, as JSON. Rejects with `run_not_found`, and `memory_full` for a settled run. */
-  async snapshot(runId: string): Promise<unknown> {
-    const { run, close } = await this.#find(runId);
+  /** The actor tree of a run, as JSON. Rejects with `run_not_found`, and `memory_full` for a settled run. @param signal of a caller who may go before */
+  async snapshot(runId: string, signal?: AbortSignal): Promise<unknown> {
+    const { run, close } = await this.#find(runId, signal);
     try {
       return run.getActorTree();
     } finally {
@@ -42,11 +42,11 @@ export class RunActors {
     return new StatelyFeed(run, this.#parts.clock, send, close);
   }
 
-  async #find(runId: string): Promise<ReplayedRun> {
+  async #find(runId: string, signal?: AbortSignal): Promise<ReplayedRun> {
     const { runs, archived } = this.#parts;
     const entry = runs.find(runId);
     if (entry instanceof LiveRunEntry) return { run: entry.run, close: NO_OP };
-    const replayed = await archived?.replay(runId);
+    const replayed = await archived?.replay(runId, entry.run.tenantId, signal);
     if (replayed === undefined) throw runNotFound(runId);
     return replayed;
   }

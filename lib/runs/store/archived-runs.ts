@@ -87,9 +87,9 @@ export class ArchivedRuns {
   }
 
   /** Makes the actor of a settled run again. Rejects as `SettledRunLoader.replay`. */
-  async replay(runId: string): Promise<ReplayedRun> {
+  async replay(...[runId, ...others]: Parameters<SettledRunLoader['replay']>): Promise<ReplayedRun> {
     if (this.#loader === undefined) throw runNotFound(runId);
-    return this.#loader.replay(runId);
+    return this.#loader.replay(runId, ...others);
   }
 
   /** Gives a key back to the run that was submitted with it. */
@@ -123,9 +123,9 @@ export class ArchivedRuns {
     entry.drop();
   }
 
-  /** Deletes a settled run that is not in memory. */
-  async remove(runId: string): Promise<void> {
-    const head = await this.archive.head(runId);
+  /** Deletes a settled run that is not in memory. @param tenantId of the caller */
+  async remove(runId: string, tenantId: string): Promise<void> {
+    const head = await this.archive.head(runId, tenantId);
     if (head?.endStatus === undefined) return;
     this.#parts.store.remove(runId);
     this.#forget({ ...head, status: head.endStatus });

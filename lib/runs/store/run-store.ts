@@ -119,8 +119,9 @@ export interface RunStore extends KeyStore {
    * Reads what is kept of a run besides its submission, in order.
    *
    * @param only facts of other items of the same fan-out may be left out
+   * @param take is called before a part is parsed, with about as many bytes as that takes; what it throws ends the reading
    */
-  facts(runId: string, only?: WantedItems): Promise<readonly StoredFact[]>;
+  facts(runId: string, only?: WantedItems, take?: (bytes: number) => void): Promise<readonly StoredFact[]>;
   /** Resolves when everything so far is kept, and nobody else is kept from opening the store. */
   close(): Promise<void>;
 }

@@ -11,7 +11,7 @@ import type { HoldMemory } from '../tasks/task-pages.js';
 import type { RunIndex } from './run-index.js';
 
 /** @param hold takes memory for what is rendered */
-type CreateSteps<T> = (run: ReadableRun, hold: HoldMemory) => Steps<T>;
+export type CreateSteps<T> = (run: ReadableRun, hold: HoldMemory) => Steps<T>;
 
 interface ReaderParts {
   readonly runs: RunIndex;
@@ -30,21 +30,26 @@ export class RunOpener {
   }
 
   /** As `RunQueries.open`. */
-  async open(runId: string, tenants: readonly string[] | null): Promise<() => void> {
-    await this.#load(runId, tenants);
+  async open(
+    runId: string,
+    tenants: readonly string[] | null,
+    openSignal?: () => AbortSignal,
+  ): Promise<() => void> {
+    await this.#load(runId, tenants, undefined, openSignal);
     return this.#parts.runs.get(runId)?.retain() ?? NO_OP;
   }
 
-  /** @param only as in `SettledRunLoader.load` */
+  /** @param only as in `SettledRunLoader.load` @param openSignal as in `RunQueries.open` */
   async #load(
     runId: string,
     tenants: readonly string[] | null,
     only?: WantedItems,
+    openSignal?: () => AbortSignal,
   ): Promise<FoldedRun | undefined> {
     const { runs, restoration, archived } = this.#parts;
     if (runs.has(runId)) return undefined;
     await restoration()?.whenRestored(runId, tenants);
-    return runs.has(runId) ? undefined : archived?.load(runId, tenants, only);
+    return runs.has(runId) ? undefined : archived?.load(runId, tenants, only, openSignal?.());
   }
 
   /** Looks at a run in memory. The memory of the run counts meanwhile, even if it is forgotten, and so does what is rendered. */
@@ -69,8 +74,9 @@ export class RunOpener {
     tenants: readonly string[] | null,
     only: WantedItems | undefined,
     createSteps: CreateSteps<T>,
+    openSignal?: () => AbortSignal,
   ): Promise<T> {
-    const part = await this.#load(runId, tenants, only);
+    const part = await this.#load(runId, tenants, only, openSignal);
     if (part === undefined) {
       const { tenantId } = this.#parts.runs.find(runId).run;
       if (tenants?.includes(tenantId) === false) throw runNotFound(runId);

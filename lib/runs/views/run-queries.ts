@@ -62,7 +62,7 @@ import {
   mergePages,
   type RunPage,
 } from './run-listing.js';
-import { RunOpener } from './run-opener.js';
+import { type CreateSteps, RunOpener } from './run-opener.js';
 import { type DefinitionOfTenant, firstNumberAfter, type RunQuery } from './run-query.js';
 import {
   type BlackboardOptions,
@@ -117,9 +117,14 @@ export class RunQueries {
    * `memory_full` and `shutting_down`.
    *
    * @param tenants null for all
+   * @param openSignal is called when the run has to be read: its signal says that the caller has gone
    */
-  open(runId: string, tenants: readonly string[] | null): Promise<() => void> {
-    return this.#opener.open(runId, tenants);
+  open(
+    runId: string,
+    tenants: readonly string[] | null,
+    openSignal?: () => AbortSignal,
+  ): Promise<() => void> {
+    return this.#opener.open(runId, tenants, openSignal);
   }
 
   get load(): { readonly queued: number; readonly running: number } {
@@ -313,10 +318,10 @@ export class RunQueries {
     taskId: string,
     query: TaskQuery,
     tenants: readonly string[] | null,
+    openSignal?: () => AbortSignal,
   ): Promise<ItemPage> {
-    return this.#opener.lookAtItems(runId, tenants, itemsOn(query, taskId), (run, hold) =>
-      listItems(run, taskId, query, hold),
-    );
+    const list: CreateSteps<ItemPage> = (run, hold) => listItems(run, taskId, query, hold);
+    return this.#opener.lookAtItems(runId, tenants, itemsOn(query, taskId), list, openSignal);
   }
 
   /** One item of a fan-out. Rejects as `tasks`. */

@@ -50,6 +50,39 @@ describe('Reading a settled run from the archive of a store (D74)', () => {
     expect(await runs.listKeptIds()).to.deep.equal([]);
   });
 
+  it('goes on when one of those who asked for the run has gone', async () => {
+    const checked = deferred<void>();
+    let checks = 0;
+    const memory = new MemoryPool({ total: 1_000_000 });
+    const runs = await new StoredRuns(disk, { memory }).restore(() => {
+      checks++;
+      return checked.promise;
+    });
+    const { queries } = runs.registry;
+    const [one, two] = [new AbortController(), new AbortController()];
+    const gone = queries.open(runId, null, () => one.signal);
+    const waits = queries.open(runId, null, () => two.signal);
+    await settle(10);
+    one.abort();
+    checked.resolve();
+    (await waits)();
+    expect(runs.registry.record(runId).status).to.equal('succeeded');
+    (await gone)();
+    expect(checks).to.equal(1);
+  });
+
+  it('does not begin for somebody who has gone', async () => {
+    let checks = 0;
+    const memory = new MemoryPool({ total: 1_000_000 });
+    const runs = await new StoredRuns(disk, { memory }).restore(() => void checks++);
+    const opened = runs.registry.queries.open(runId, null, () => AbortSignal.abort());
+    expect(await catchRejection(opened)).to.have.property('code', 'not_ready');
+    await settle(10);
+    expect(checks).to.equal(0);
+    expect(memory.usedBytes).to.equal(0);
+    expect((await runs.show(runId)).status).to.equal('succeeded');
+  });
+
   it('says that there is no run, also for a rerun, when its facts are gone', async () => {
     disk.documents.delete(runId);
     const runs = await new StoredRuns(disk).restore();

@@ -30,10 +30,10 @@ export function runRoutes(services: HttpServices): Route[] {
       responses: {
         200: { description: 'The snapshot.', schema: anyJsonObject('The format is that of XState.') },
       },
-      handle: async (_request, runId) => {
+      handle: async (request, runId) => {
         // The tree of a plan may have thousands of actors: its time counts in the turn of its tenant.
         await fairYield(queries.tenantId(runId));
-        return { body: await queries.actors.snapshot(runId) };
+        return { body: await queries.actors.snapshot(runId, request.disconnected()) };
       },
     }),
   ];

@@ -91,8 +91,11 @@ export function taskRoutes({ queries }: HttpServices): Route[] {
       errors: ERRORS,
       // A page of a large run needs little of it.
       opensRun: true,
-      handle: async ({ params, query, caller }, runId) => {
-        const { items, next_cursor } = await queries.readItems(runId, params.task_id, query, caller.tenants);
+      handle: async (request, runId) => {
+        const { params, query, caller } = request;
+        const openSignal = (): AbortSignal => request.disconnected();
+        const page = await queries.readItems(runId, params.task_id, query, caller.tenants, openSignal);
+        const { items, next_cursor } = page;
         return { body: { items: items.map((item) => showTo(caller, item)), next_cursor } };
       },
     }),

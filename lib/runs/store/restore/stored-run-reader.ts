@@ -49,11 +49,15 @@ interface ReaderParts {
   readonly checkedBy: string | undefined;
 }
 
-interface ReadContext {
+export interface ReadContext {
   readonly missingFiles: MissingRunFiles;
+  /** Ends the reading when nobody waits for the run any more. */
+  readonly signal?: AbortSignal | undefined;
   /** Takes memory, and returns a function that gives it back. @throws WavetrainError `queue_full` or `memory_full` */
   readonly reserve: (bytes: number) => () => void;
 }
+
+const NO_OP = (): void => {};
 
 /** A run as it was accepted. */
 interface ReadRun {
@@ -111,9 +115,8 @@ export class StoredRunReader {
     context: ReadContext,
     only?: WantedItems,
   ): Promise<FoldedRun | undefined> {
-    const { store, executor } = this.#parts;
-    const stored = await store.facts(head.id, only);
-    const release = await this.#reserveFacts(head, stored, context);
+    const { executor } = this.#parts;
+    const { stored, release } = await this.#readFacts(head, context, only);
     try {
       const { parts, facts } = separate(stored);
       // It counts the facts before it: those that were left out are missing.
@@ -134,8 +137,7 @@ export class StoredRunReader {
     context: ReadContext,
     create: (requested: RequestedRun, kept: KeptRun) => AnyRun,
   ): Promise<RestoredRun | undefined> {
-    const stored = await this.#parts.store.facts(head.id);
-    const release = await this.#reserveFacts(head, stored, context);
+    const { stored, release } = await this.#readFacts(head, context);
     try {
       const run = await this.#create(head, stored, context, create);
       if (run !== undefined) return { run, number: head.number, release };
@@ -147,13 +149,31 @@ export class StoredRunReader {
     return undefined;
   }
 
-  /** Takes the memory of the facts, and resolves with a function that gives it back. */
-  async #reserveFacts(
-    { tenantId }: StoredRunHead,
-    stored: readonly StoredFact[],
-    { reserve }: ReadContext,
-  ): Promise<() => void> {
-    return reserve(await this.#parts.executor.stepRunner.run(estimateBytesInSteps(stored), tenantId));
+  /** Reads the facts of a run, whose memory is taken before they are parsed: `release` gives it back. */
+  async #readFacts(
+    { id, tenantId }: StoredRunHead,
+    { reserve, signal }: ReadContext,
+    only?: WantedItems,
+  ): Promise<{ readonly stored: readonly StoredFact[]; readonly release: () => void }> {
+    const { store, executor } = this.#parts;
+    let taken = 0;
+    let release = NO_OP;
+    const take = (bytes: number): void => {
+      signal?.throwIfAborted();
+      taken += bytes;
+      release();
+      release = NO_OP;
+      release = reserve(taken);
+    };
+    try {
+      const stored = await store.facts(id, only, take);
+      const bytes = await executor.stepRunner.run(estimateBytesInSteps(stored), tenantId);
+      if (bytes > taken) take(bytes - taken);
+      return { stored, release: () => release() };
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
 
   async #create(

@@ -10,6 +10,9 @@ import {
 } from './stored-documents.js';
 import type { FairReader } from './thread-client.js';
 
+/** Takes memory for a part that is to be parsed. May throw. */
+type TakeMemory = (bytes: number) => void;
+
 /** The run was packed between two reads of it. */
 class StaleReadError extends Error {}
 
@@ -25,8 +28,9 @@ export class DocumentReader {
     return this.#untilFresh(() => this.#readFirst(runId));
   }
 
-  facts(runId: string, only?: WantedItems): Promise<readonly StoredFact[]> {
-    return this.#untilFresh(() => this.#readFacts(runId, only));
+  /** As `RunStore.facts`. */
+  facts(runId: string, only?: WantedItems, take?: TakeMemory): Promise<readonly StoredFact[]> {
+    return this.#untilFresh(() => this.#readFacts(runId, only, take));
   }
 
   /** Reads a run again that was packed while it was read. */
@@ -48,17 +52,21 @@ export class DocumentReader {
     return undefined;
   }
 
-  async #readFacts(runId: string, only: WantedItems | undefined): Promise<readonly StoredFact[]> {
+  async #readFacts(
+    runId: string,
+    only: WantedItems | undefined,
+    take: TakeMemory | undefined,
+  ): Promise<readonly StoredFact[]> {
     const facts: StoredFact[] = [];
     let isSubmission = true;
-    for await (const { text } of this.#documents(runId, only)) {
+    for await (const { text } of this.#documents(runId, only, take)) {
       if (!isSubmission) for (const fact of (await parse(text)) as readonly StoredFact[]) facts.push(fact);
       isSubmission = false;
     }
     return facts;
   }
 
-  async *#documents(runId: string, only?: WantedItems): AsyncIterable<StoredDocument> {
+  async *#documents(runId: string, only?: WantedItems, take?: TakeMemory): AsyncIterable<StoredDocument> {
     // To learn whose run it is takes the thread little time: runs take turns at that.
     const head = (await this.#reader.read({ kind: 'head', runId }, runId)) as StoredRunHead | undefined;
     if (head === undefined) return;
@@ -67,6 +75,7 @@ export class DocumentReader {
       const request = { kind: 'chunk', runId, cursor, only } as const;
       const chunk = (await this.#reader.read(request, head.tenantId)) as DocumentChunk;
       if (chunk.isStale) throw new StaleReadError();
+      take?.(chunk.texts.reduce((sum, text) => sum + text.length, 0));
       for (const document of documents.add(chunk)) {
         yield document;
         if (eventLoopBudget.exhausted()) await nextSlice(eventLoopBudget);

@@ -136,8 +136,8 @@ export class SqliteStore implements RunStore {
     return this.#documents.submission(runId);
   }
 
-  facts(runId: string, only?: WantedItems): Promise<readonly StoredFact[]> {
-    return this.#documents.facts(runId, only);
+  facts(runId: string, only?: WantedItems, take?: (bytes: number) => void): Promise<readonly StoredFact[]> {
+    return this.#documents.facts(runId, only, take);
   }
 
   async close(): Promise<void> {

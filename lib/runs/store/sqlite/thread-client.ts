@@ -76,6 +76,9 @@ function explain(message: string): string {
 /** So many reads of one tenant wait: their clients may have gone. Those of documents wait besides: few runs are read at once. */
 const MAX_WAITING = 1000;
 
+/** Stands for a tenant where the server itself reads. */
+const SERVER = '';
+
 function tooManyReads(): WavetrainError {
   const message = 'too many requests of this tenant wait for the store: try again later';
   return new WavetrainError('queue_full', message, { fault: 'service' });
@@ -110,9 +113,9 @@ export class FairReader {
     return this.#thread.opened;
   }
 
-  /** @param tenantId of the caller; empty for the server itself */
+  /** @param tenantId of the caller; empty for the server itself, which is never refused */
   read(request: ReadRequest, tenantId: string): Promise<unknown> {
-    const isBounded = request.kind !== 'chunk';
+    const isBounded = request.kind !== 'chunk' && tenantId !== SERVER;
     if (isBounded && this.#waiting.sizeOf(tenantId) >= MAX_WAITING) return Promise.reject(tooManyReads());
     return new Promise((resolve, reject) => {
       this.#waiting.add(tenantId, { request, resolve, reject });

@@ -39,6 +39,7 @@ describe('The runs of other tenants (D35, D37)', () => {
       next_cursor: null,
       counts: { queued: 0, running: 0, paused: 0, succeeded: 0, failed: 0, cancelled: 0 },
       queue: { queued: 0, waits_for: null },
+      retention: { oldest: null, max_age_seconds: 86400, max_runs: 1000, max_bytes: null },
     };
     for (const query of ['', '&text=secret', `&text=${alices}`, '&tenant_id=alice', '&pipeline_id=p']) {
       expect((await list('bob', `?counts=true${query}`)).body, query).to.deep.equal(nothing);

@@ -8,6 +8,7 @@ import type {
   StoredFact,
   StoredRun,
   StoredSubmission,
+  WantedItems,
 } from '../../../../lib/runs/store/run-store.js';
 import { hasSettled, MemoryArchive, removeRun } from './memory-archive.js';
 
@@ -120,8 +121,13 @@ export class MemoryStore implements RunStore {
     return this.#read(runId)[0] as StoredSubmission | undefined;
   }
 
-  async facts(runId: string): Promise<readonly StoredFact[]> {
+  async facts(
+    runId: string,
+    _only?: WantedItems,
+    take?: (bytes: number) => void,
+  ): Promise<readonly StoredFact[]> {
     const [, ...lists] = this.#read(runId);
+    for (const list of lists) take?.(JSON.stringify(list).length);
     return lists.flat() as StoredFact[];
   }
 

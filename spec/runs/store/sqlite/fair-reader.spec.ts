@@ -61,6 +61,42 @@ describe('The thread that reads settled runs (D74)', () => {
     expect(chunks.indexOf('b1')).to.be.at.most(3);
   });
 
+  it('ends the reading of a run at the first chunk for which there is no memory, before that is parsed', async () => {
+    const thread = new FakeThread();
+    const documents = new DocumentReader(new FairReader(() => thread));
+    const taken: number[] = [];
+    const read = catchRejection(
+      documents.facts('a1', undefined, (bytes) => {
+        taken.push(bytes);
+        if (taken.length === 2) throw new Error('no memory');
+      }),
+    );
+    const next = { part: 1, parts: 9, n: 0 };
+    for (let at = 0; at < 3; at++) {
+      await settle();
+      const { kind, answer } = thread.asked[at] ?? {};
+      const texts = [at === 1 ? '{}\n[]\n' : 'this is no JSON\n'];
+      answer?.resolve(
+        kind === 'head' ? { tenantId: 'a' } : { texts, next, definition: undefined, isStale: false },
+      );
+    }
+    expect(await read).to.have.property('message', 'no memory');
+    await settle();
+    expect(taken).to.deep.equal([6, 16]);
+    expect(thread.asked).to.have.length(3);
+  });
+
+  it('refuses no request of the server itself', async () => {
+    const thread = new FakeThread();
+    const reader = new FairReader(() => thread);
+    const waiting = Array.from({ length: 1100 }, () => reader.read(head('x'), ''));
+    for (let count = 0; count < waiting.length; count++) {
+      await settle(1);
+      thread.asked[count]?.answer.resolve('answered');
+    }
+    expect(new Set(await Promise.all(waiting))).to.deep.equal(new Set(['answered']));
+  });
+
   it('refuses no documents of a tenant that has too many other requests', async () => {
     const thread = new FakeThread();
     const reader = new FairReader(() => thread);
