@@ -21,7 +21,7 @@ import {
   parseSubmission,
   type StoredDocument,
 } from './stored-documents.js';
-import type { LastStoredRun } from './thread/store-thread.js';
+import type { ChunkRequest, LastStoredRun } from './thread/store-thread.js';
 import { FairReader, StoreThread } from './thread-client.js';
 
 /** The run was packed between two reads of it. */
@@ -146,7 +146,7 @@ export class SqliteStore implements RunStore {
   }
 
   async #readFirst(runId: string): Promise<StoredSubmission | undefined> {
-    for await (const document of this.#documents(runId)) return parseSubmission(document);
+    for await (const document of this.#documents(runId, { most: 1 })) return parseSubmission(document);
     return undefined;
   }
 
@@ -159,7 +159,7 @@ export class SqliteStore implements RunStore {
   async #readFacts(runId: string, only: WantedItems | undefined): Promise<readonly StoredFact[]> {
     const facts: StoredFact[] = [];
     let isSubmission = true;
-    for await (const { text } of this.#documents(runId, only)) {
+    for await (const { text } of this.#documents(runId, { only })) {
       if (!isSubmission) for (const fact of JSON.parse(text) as readonly StoredFact[]) facts.push(fact);
       isSubmission = false;
     }
@@ -172,10 +172,13 @@ export class SqliteStore implements RunStore {
     throw error;
   }
 
-  async *#documents(runId: string, only?: WantedItems): AsyncIterable<StoredDocument> {
+  async *#documents(
+    runId: string,
+    wanted: Pick<ChunkRequest, 'only' | 'most'>,
+  ): AsyncIterable<StoredDocument> {
     const documents = new DocumentAssembler();
     for (let cursor: ChunkCursor | undefined; ; ) {
-      const request = { kind: 'chunk', runId, cursor, only } as const;
+      const request = { kind: 'chunk', runId, cursor, ...wanted } as const;
       const chunk = (await this.#reader.read(request, runId)) as DocumentChunk;
       if (chunk.isStale) throw new StaleReadError();
       for (const document of documents.add(chunk)) {

@@ -78,7 +78,7 @@ describe('The parts of a packed run (D74)', () => {
         (beginning, given, lists, ends) => {
           const first = `${given.join('').replaceAll('\n', ' ')}${ends ? '\n' : ''}`;
           const whole = [first, ...(ends ? lists.map(toText) : [])];
-          const parts = cutParts(whole, beginning as 'submission' | 'rest');
+          const parts = cutParts(whole, beginning);
           expect(
             parts
               .map(({ text }) => text)
