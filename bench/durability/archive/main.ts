@@ -19,7 +19,7 @@ const TEXT_ROUNDS = 10;
 /** Runs that are opened before it is measured. */
 const WARM_UP = 100;
 
-const RUNS_OF_100_TASKS = 200;
+const RUNS_OF_100_TASKS = 500;
 const ITEMS = 10_000;
 const RUNS_OF_ITEMS = 5;
 const PAGES = 100;
