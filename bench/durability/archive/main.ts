@@ -22,10 +22,10 @@ const STATISTICS_ROUNDS = 50;
 /** Runs that are opened before it is measured. */
 const WARM_UP = 100;
 
-const RUNS_OF_100_TASKS = 200;
+const RUNS_OF_100_TASKS = 500;
 const ITEMS = 10_000;
 const RUNS_OF_ITEMS = 5;
-const PAGES = 100;
+const PAGES = 300;
 
 const folder = mkdtempSync(join(tmpdir(), 'wavetrain-archive-'));
 const file = join(folder, 'runs.db');

@@ -3,6 +3,7 @@ import { MemoryPool } from '../../../../lib/common/memory/memory-pool.js';
 import type { TaskQuery } from '../../../../lib/runs/tasks/task-record.js';
 import { requireBuild } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
+import { readAsLittleAsPossible } from '../memory/sparse-facts.js';
 import { type Keeping, KEEPINGS, KeptReruns } from '../suites/kept-reruns.js';
 
 const ITEMS = 3000;
@@ -99,4 +100,29 @@ describe('A page of the items of a large run that is not in memory (D59, D74)', 
     expect(memory.usedBytes).to.equal(0);
     await runs.registry.close(0);
   });
+
+  for (const [title, isRerun] of [
+    ['went on without some of its facts, whose numbers it names', false],
+    ['reuses items of an earlier one', true],
+  ] as const) {
+    it(`is shown from the whole of a run that ${title}`, async () => {
+      const inMemory = KEEPINGS['memory']?.();
+      if (inMemory === undefined) throw new Error('there is no store in memory');
+      const first = await KeptReruns.open(inMemory);
+      first.broken.add('each[1]');
+      const tasks =
+        '{id: each, tool: work, parallel_over: "{{pipeline.inputs.list}}", inputs: {text: "{{item}}"}}';
+      const id = await first.run(tasks, { inputs: { list: [1, 2, 3] } });
+      first.broken.clear();
+      const shown = isRerun ? await first.rerun(id) : id;
+      if (!isRerun) first.store.log(id, 'default').append({ kind: 'diverged', at: 1, from: 1000 });
+      await first.store.idle();
+      const runs = await KeptReruns.open(inMemory);
+      readAsLittleAsPossible(runs.store);
+      const page = await runs.registry.queries.readItems(shown, 'each', { limit: 1 }, null);
+      expect(page).to.deep.equal(await first.registry.items(shown, 'each', { limit: 1 }));
+      expect(runs.registry.record(shown).settled).to.equal(true);
+      inMemory.folder.remove();
+    });
+  }
 });

@@ -20,15 +20,17 @@ const NOTHING: DocumentChunk = { texts: [], next: undefined, definition: undefin
  * Reads a part of what is kept of a run: packed parts first, then pieces. Returns nothing for a run that is not kept.
  *
  * @param only parts about other items of the same fan-out are left out
+ * @param most bytes, about; one part or piece at least
  */
 export function readDocuments(
   database: Database.Database,
   runId: string,
   cursor: ChunkCursor | undefined,
   only?: WantedItems,
+  most = CHUNK_BYTES,
 ): DocumentChunk {
   // Pieces that are packed between two statements would be in neither.
-  return inSnapshot(database, () => readChunk(database, runId, cursor, only));
+  return inSnapshot(database, () => readChunk(database, runId, cursor, only, most));
 }
 
 function readChunk(
@@ -36,6 +38,7 @@ function readChunk(
   runId: string,
   cursor: ChunkCursor | undefined,
   only: WantedItems | undefined,
+  most: number,
 ): DocumentChunk {
   const sql = 'SELECT number FROM run WHERE id = ? AND removed = 0';
   const number = selectOne<{ number: number }>(database, sql, runId)?.number;
@@ -45,13 +48,13 @@ function readChunk(
   const { part, n } = cursor ?? { part: 0, n: 0 };
   const definition = cursor === undefined ? readSharedDefinition(database, number) : undefined;
   if (part < parts) {
-    const read = readParts(database, number, part, only);
+    const read = readParts(database, number, part, only, most);
     // Most runs are one part: a second read would find nothing.
     const isLast = read.next === parts && !hasPieces(database, number);
     const next = isLast ? undefined : { part: read.next, parts, n };
     return { texts: read.texts, next, definition, isStale: false };
   }
-  const { texts, last } = readPieces(database, number, n, CHUNK_BYTES);
+  const { texts, last } = readPieces(database, number, n, most);
   return {
     texts,
     next: last === undefined ? undefined : { part, parts, n: last },
@@ -60,19 +63,19 @@ function readChunk(
   };
 }
 
-/** Reads parts from a number on. The first part comes alone: whoever wants the submission needs no more. */
+/** Reads parts from a number on. */
 function readParts(
   database: Database.Database,
   run: number,
   from: number,
   only: WantedItems | undefined,
+  most: number,
 ): { readonly texts: readonly string[]; readonly next: number } {
-  if (from === 0) return { texts: [readPart(database, run, 0)], next: 1 };
   const texts: string[] = [];
   let length = 0;
   let next = from;
   for (const { part, items } of listPartItems(database, run, from)) {
-    if (length >= CHUNK_BYTES) break;
+    if (length >= most) break;
     next = part + 1;
     if (only !== undefined && canSkip(items, only)) continue;
     const text = readPart(database, run, part);

@@ -32,11 +32,14 @@ export type WriteRequest =
   /** Lets the file grow to so many pages: for specs of a disk that is full. */
   | { readonly kind: 'limit'; readonly pages: number };
 
-interface ChunkRequest {
+/** Reads what is kept of a run, a chunk at a time. */
+export interface ChunkRequest {
   readonly kind: 'chunk';
   readonly runId: string;
   readonly cursor: ChunkCursor | undefined;
-  readonly only: WantedItems | undefined;
+  readonly only?: WantedItems | undefined;
+  /** About so many bytes are read, and one part at least. */
+  readonly most?: number | undefined;
 }
 
 /** Requests to the thread that reads. */
@@ -174,7 +177,7 @@ class Reader implements Connection {
       case 'head':
         return readHead(database, request.runId);
       case 'chunk':
-        return readDocuments(database, request.runId, request.cursor, request.only);
+        return readDocuments(database, request.runId, request.cursor, request.only, request.most);
       case 'keys':
         return selectAll(
           database,
