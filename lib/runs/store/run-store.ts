@@ -79,6 +79,16 @@ export interface WantedItems {
 /** An entry of a run, in the order in which they are kept: the parts that a rerun may reuse, then the facts. */
 export type StoredFact = SourcePart | Fact;
 
+/** How facts are read. */
+export interface FactsReading {
+  /** Whose turn it is to read: the tenant of the run. */
+  readonly tenantId?: string | undefined;
+  /** Facts of other items of the same fan-out may be left out. */
+  readonly only?: WantedItems | undefined;
+  /** Is called before a part is parsed, with about as many bytes as that takes; what it throws ends the reading. */
+  readonly take?: ((bytes: number) => void) | undefined;
+}
+
 /**
  * Keeps runs for another process (D68). Facts are kept in the order in which a run appends them, each as a whole or not
  * at all; a promise about a run waits until its facts are kept.
@@ -112,16 +122,11 @@ export interface RunStore extends KeyStore {
    */
   heads(): AsyncIterable<StoredRunHead>;
   /** Reads what a run was accepted with; undefined when the run is not kept any more. */
-  submission(runId: string): Promise<StoredSubmission | undefined>;
+  submission(runId: string, reading?: Pick<FactsReading, 'tenantId'>): Promise<StoredSubmission | undefined>;
   /** Reads the keys of runs that are no longer kept (D36), in the order in which they expire. */
   keys(): Promise<readonly ForgottenKey[]>;
-  /**
-   * Reads what is kept of a run besides its submission, in order.
-   *
-   * @param only facts of other items of the same fan-out may be left out
-   * @param take is called before a part is parsed, with about as many bytes as that takes; what it throws ends the reading
-   */
-  facts(runId: string, only?: WantedItems, take?: (bytes: number) => void): Promise<readonly StoredFact[]>;
+  /** Reads what is kept of a run besides its submission, in order. */
+  facts(runId: string, reading?: FactsReading): Promise<readonly StoredFact[]>;
   /** Resolves when everything so far is kept, and nobody else is kept from opening the store. */
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { SharedWork } from '../../../lib/common/scheduling/shared-work.js';
+import { SharedWork } from '../../../lib/common/scheduling/concurrency-limiter.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
 

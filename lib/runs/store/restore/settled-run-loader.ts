@@ -1,8 +1,7 @@
 import { errorCode, WavetrainError } from '../../../common/errors.js';
 import type { MemoryPool } from '../../../common/memory/memory-pool.js';
 import { shareLimit } from '../../../common/memory/shared-limit.js';
-import { ConcurrencyLimiter } from '../../../common/scheduling/concurrency-limiter.js';
-import { SharedWork } from '../../../common/scheduling/shared-work.js';
+import { ConcurrencyLimiter, SharedWork } from '../../../common/scheduling/concurrency-limiter.js';
 import type { FoldedRun } from '../../../execution/history/fold/folded-run.js';
 import { type AnyRun, runNotFound } from '../../../execution/local-executor.js';
 import type { MissingRunFiles } from '../../rerun/missing-run-files.js';

@@ -166,7 +166,7 @@ export class StoredRunReader {
       release = reserve(taken);
     };
     try {
-      const stored = await store.facts(id, only, take);
+      const stored = await store.facts(id, { tenantId, only, take });
       const bytes = await executor.stepRunner.run(estimateBytesInSteps(stored), tenantId);
       if (bytes > taken) take(bytes - taken);
       return { stored, release: () => release() };
@@ -205,7 +205,7 @@ export class StoredRunReader {
   ): Promise<ReadRun | undefined> {
     const { store, revive, executor } = this.#parts;
     const { stepRunner } = executor;
-    const submission = await store.submission(id);
+    const submission = await store.submission(id, { tenantId });
     if (submission === undefined) return undefined;
     const state = { isForSettledRun, isChecked: this.#hasChecked(submission) };
     // The run takes memory of its own for what it was given: it is not counted twice.

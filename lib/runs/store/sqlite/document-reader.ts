@@ -1,17 +1,15 @@
 import { parseJsonInSteps } from '../../../common/json/parse-json.js';
 import { eventLoopBudget, nextSlice } from '../../../execution/run/event-loop-budget.js';
 import type { StoredRunHead } from '../run-archive.js';
-import type { StoredFact, StoredSubmission, WantedItems } from '../run-store.js';
+import type { FactsReading, StoredFact, StoredSubmission } from '../run-store.js';
 import {
   type ChunkCursor,
   DocumentAssembler,
   type DocumentChunk,
   type StoredDocument,
 } from './stored-documents.js';
+import type { ChunkRequest } from './thread/store-thread.js';
 import type { FairReader } from './thread-client.js';
-
-/** Takes memory for a part that is to be parsed. May throw. */
-type TakeMemory = (bytes: number) => void;
 
 /** The run was packed between two reads of it. */
 class StaleReadError extends Error {}
@@ -24,13 +22,16 @@ export class DocumentReader {
     this.#reader = reader;
   }
 
-  submission(runId: string): Promise<StoredSubmission | undefined> {
-    return this.#untilFresh(() => this.#readFirst(runId));
+  submission(
+    runId: string,
+    reading: Pick<FactsReading, 'tenantId'> = {},
+  ): Promise<StoredSubmission | undefined> {
+    return this.#untilFresh(() => this.#readFirst(runId, reading));
   }
 
   /** As `RunStore.facts`. */
-  facts(runId: string, only?: WantedItems, take?: TakeMemory): Promise<readonly StoredFact[]> {
-    return this.#untilFresh(() => this.#readFacts(runId, only, take));
+  facts(runId: string, reading: FactsReading = {}): Promise<readonly StoredFact[]> {
+    return this.#untilFresh(() => this.#readFacts(runId, reading));
   }
 
   /** Reads a run again that was packed while it was read. */
@@ -44,36 +45,36 @@ export class DocumentReader {
     }
   }
 
-  async #readFirst(runId: string): Promise<StoredSubmission | undefined> {
-    for await (const { text, definition } of this.#documents(runId)) {
+  async #readFirst(
+    runId: string,
+    { tenantId }: Pick<FactsReading, 'tenantId'>,
+  ): Promise<StoredSubmission | undefined> {
+    for await (const { text, definition } of this.#documents(runId, { tenantId, most: 1 })) {
       const submission = (await parse(text)) as StoredSubmission;
       return definition === undefined ? submission : Object.assign(submission, await parse(definition));
     }
     return undefined;
   }
 
-  async #readFacts(
-    runId: string,
-    only: WantedItems | undefined,
-    take: TakeMemory | undefined,
-  ): Promise<readonly StoredFact[]> {
+  async #readFacts(runId: string, reading: FactsReading): Promise<readonly StoredFact[]> {
     const facts: StoredFact[] = [];
     let isSubmission = true;
-    for await (const { text } of this.#documents(runId, only, take)) {
+    for await (const { text } of this.#documents(runId, reading)) {
       if (!isSubmission) for (const fact of (await parse(text)) as readonly StoredFact[]) facts.push(fact);
       isSubmission = false;
     }
     return facts;
   }
 
-  async *#documents(runId: string, only?: WantedItems, take?: TakeMemory): AsyncIterable<StoredDocument> {
-    // To learn whose run it is takes the thread little time: runs take turns at that.
-    const head = (await this.#reader.read({ kind: 'head', runId }, runId)) as StoredRunHead | undefined;
-    if (head === undefined) return;
+  async *#documents(
+    runId: string,
+    { only, most, take, ...reading }: FactsReading & Pick<ChunkRequest, 'most'>,
+  ): AsyncIterable<StoredDocument> {
+    const tenantId = reading.tenantId ?? (await this.#findTenant(runId));
     const documents = new DocumentAssembler();
     for (let cursor: ChunkCursor | undefined; ; ) {
-      const request = { kind: 'chunk', runId, cursor, only } as const;
-      const chunk = (await this.#reader.read(request, head.tenantId)) as DocumentChunk;
+      const request = { kind: 'chunk', runId, cursor, only, most } as const;
+      const chunk = (await this.#reader.read(request, tenantId)) as DocumentChunk;
       if (chunk.isStale) throw new StaleReadError();
       take?.(chunk.texts.reduce((sum, text) => sum + text.length, 0));
       for (const document of documents.add(chunk)) {
@@ -83,6 +84,12 @@ export class DocumentReader {
       if (chunk.next === undefined) return;
       cursor = chunk.next;
     }
+  }
+
+  /** To learn whose run it is takes the thread little time: runs take turns at that. */
+  async #findTenant(runId: string): Promise<string> {
+    const head = (await this.#reader.read({ kind: 'head', runId }, runId)) as StoredRunHead | undefined;
+    return head?.tenantId ?? runId;
   }
 }
 

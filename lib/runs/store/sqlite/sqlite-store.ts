@@ -5,12 +5,12 @@ import type { ForgottenKey } from '../../idempotency.js';
 import { CommitQueue } from '../commit-queue.js';
 import type { RunArchive, StoredRunHead } from '../run-archive.js';
 import type {
+  FactsReading,
   KeptSource,
   RunStore,
   StoredFact,
   StoredRun,
   StoredSubmission,
-  WantedItems,
 } from '../run-store.js';
 import { DocumentReader } from './document-reader.js';
 import { cannotOpen, findDriver } from './open-errors.js';
@@ -132,12 +132,12 @@ export class SqliteStore implements RunStore {
     }
   }
 
-  submission(runId: string): Promise<StoredSubmission | undefined> {
-    return this.#documents.submission(runId);
+  submission(runId: string, reading?: Pick<FactsReading, 'tenantId'>): Promise<StoredSubmission | undefined> {
+    return this.#documents.submission(runId, reading);
   }
 
-  facts(runId: string, only?: WantedItems, take?: (bytes: number) => void): Promise<readonly StoredFact[]> {
-    return this.#documents.facts(runId, only, take);
+  facts(runId: string, reading?: FactsReading): Promise<readonly StoredFact[]> {
+    return this.#documents.facts(runId, reading);
   }
 
   async close(): Promise<void> {

@@ -8,7 +8,7 @@ import type {
   StoredFact,
   StoredRun,
   StoredSubmission,
-  WantedItems,
+  FactsReading,
 } from '../../../../lib/runs/store/run-store.js';
 import { hasSettled, MemoryArchive, removeRun } from './memory-archive.js';
 
@@ -121,11 +121,7 @@ export class MemoryStore implements RunStore {
     return this.#read(runId)[0] as StoredSubmission | undefined;
   }
 
-  async facts(
-    runId: string,
-    _only?: WantedItems,
-    take?: (bytes: number) => void,
-  ): Promise<readonly StoredFact[]> {
+  async facts(runId: string, { take }: FactsReading = {}): Promise<readonly StoredFact[]> {
     const [, ...lists] = this.#read(runId);
     for (const list of lists) take?.(JSON.stringify(list).length);
     return lists.flat() as StoredFact[];

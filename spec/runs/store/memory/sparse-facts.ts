@@ -12,7 +12,7 @@ export function readAsLittleAsPossible(store: RunStore): void {
     const found = await head(runId);
     return found && { ...found, hasItemParts: true };
   };
-  store.facts = async (runId, only) => {
+  store.facts = async (runId, { only } = {}) => {
     const all = await facts(runId);
     return only === undefined ? all : all.filter((fact) => 'part' in fact || isNeeded(fact, only));
   };

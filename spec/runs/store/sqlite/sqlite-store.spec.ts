@@ -250,7 +250,7 @@ describe('SqliteStore (D68)', () => {
     for (const first of [0, 5000, 9950]) {
       const reads = await countReads(async () => {
         const only = { place: '', task: 'each', first, last: first + 49 };
-        expect((await again.facts(run.id, only)).length).to.be.within(50, 1000);
+        expect((await again.facts(run.id, { only })).length).to.be.within(50, 1000);
       });
       expect(reads).to.be.at.most(2);
     }
@@ -264,7 +264,7 @@ describe('SqliteStore (D68)', () => {
     const again = await place.open();
     expect(await again.archive.head('run 1')).to.include({ hasItemParts: false });
     const only = { place: '', task: 'each', first: 0, last: 1 };
-    expect(await again.facts('run 1', only)).to.deep.equal(await again.facts('run 1'));
+    expect(await again.facts('run 1', { only })).to.deep.equal(await again.facts('run 1'));
   });
 
   it('reads a run as a whole that is packed meanwhile (D74)', async () => {

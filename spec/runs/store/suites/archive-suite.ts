@@ -284,7 +284,7 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         [2999, 2999],
         [3000, 4000],
       ] as const) {
-        const read = await store.facts(run.id, { place: '', task: 'each', first, last });
+        const read = await store.facts(run.id, { only: { place: '', task: 'each', first, last } });
         const isNeeded = (fact: StoredFact): boolean =>
           !('item' in fact) || fact.task !== 'each' || (fact.item >= first && fact.item <= last);
         const texts = new Set(read.map((fact) => JSON.stringify(fact)));
@@ -296,7 +296,7 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         { place: '', task: 'none', first: 0, last: 1 },
         { place: 'sub', task: 'each', first: 0, last: 1 },
       ]) {
-        expect(await store.facts(run.id, only)).to.deep.equal(all);
+        expect(await store.facts(run.id, { only })).to.deep.equal(all);
       }
     });
 
