@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import { readdirSync } from 'node:fs';
+import { Project, twoTasks } from './project.js';
+
+describe('places of runs: the folder of the shell and the file of a server (D68, D74)', () => {
+  let project: Project;
+
+  beforeEach(() => {
+    project = new Project();
+    project.folder.write('p.yaml', twoTasks('note'));
+  });
+  afterEach(() => project.remove());
+
+  it('a command that takes the folder refuses a file, and says how the runs of a server are reached', async () => {
+    project.folder.write('b.db', 'the store of a server');
+    const commands = [
+      ['runs', 'list'],
+      ['runs', 'show', '3f9c1a'],
+      ['runs', 'delete', '3f9c1a'],
+      ['runs', 'delete', '--all'],
+      ['runs', 'delete', '--status', 'failed'],
+      ['rerun', '3f9c1a'],
+      ['run', 'p.yaml'],
+    ];
+    for (const command of commands) {
+      const { status, stdout, stderr } = await project.invoke([...command, '--store', 'b.db']);
+      expect([status, stdout], command.join(' ')).to.deep.equal([2, '']);
+      expect(stderr, command.join(' ')).to.contain(
+        'b.db is a file, and --store names a folder with runs of the shell\n' +
+          '  if it is the store of a server, start it with SERVICE_STORE=b.db wavetrain serve, then add --server URL\n',
+      );
+    }
+    expect(project.noted).to.deep.equal([]);
+    expect(readdirSync(project.folder.path).toSorted()).to.deep.equal(['b.db', 'p.yaml']);
+  });
+
+  it('the file in the folder of the shell is refused with the folder to name', async () => {
+    await project.invoke(['run', 'p.yaml']);
+    const { status, stderr } = await project.invoke(['runs', 'list', '--store', '.wavetrain/runs.db']);
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('.wavetrain/runs.db is a file').and.contain('\n  write --store .wavetrain\n');
+  });
+
+  it('a command on a store refuses a folder, and names the file in that of the shell', async () => {
+    await project.invoke(['run', 'p.yaml']);
+    for (const command of [['check'], ['stats'], ['vacuum'], ['backup', 'copy.db']]) {
+      const { status, stderr } = await project.invoke(['store', ...command, '--store', '.wavetrain']);
+      expect(status, command[0]).to.equal(2);
+      expect(stderr, command[0]).to.contain(
+        '.wavetrain is a folder\n  the history of the shell is .wavetrain/runs.db\n',
+      );
+    }
+    const other = await project.invoke(['store', 'stats', '--store', '.']);
+    expect(other.stderr).to.contain('. is a folder\n  name the file of a store\n');
+    expect((await project.invoke(['store', 'stats', '--store', '.wavetrain/runs.db'])).status).to.equal(0);
+  });
+});
