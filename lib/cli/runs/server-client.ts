@@ -56,8 +56,8 @@ const START_HINT = `start one with ${PROGRAM} serve, or name another with --serv
 const KEY_HINT = 'set WAVETRAIN_API_KEY to a key that the server accepts';
 /** Why a server may no longer have a run (D26). */
 const RETENTION_HINT = [
-  'a server without SERVICE_STORE loses its runs when it stops; settled ones are removed after SERVICE_RUN_TTL seconds',
-  '(default one day), or when there are more than SERVICE_RUN_KEEP (default 1000);',
+  'a server without SERVICE_STORE loses its runs when it stops; a settled one is removed after SERVICE_RUN_TTL, or when there',
+  'are more than SERVICE_RUN_KEEP, or it was deleted;',
   `${PROGRAM} runs list shows the runs that it has`,
 ].join(' ');
 
