@@ -19,7 +19,7 @@ import { detectTerminal } from '../render/terminal.js';
 import { UsageError } from '../input/usage-errors.js';
 import { PROGRAM } from '../package-info.js';
 import { describeDraining, serverFlag } from '../render/run-summary.js';
-import { assertNotAtWork, assertOnServer, findKept, openHistory } from './kept-run.js';
+import { assertNotAtWork, assertOnServer, explainElsewhere, findKept, openHistory } from './kept-run.js';
 import { removeKept } from './kept-selection.js';
 import { callServer, resolveRunId } from './server-client.js';
 
@@ -125,6 +125,8 @@ export class RunsDeleteCommand extends HistoryCommand {
       const id = await resolveRunId(client, runId);
       await client.remove(id);
       return id;
+    }).catch(async (error: unknown) => {
+      throw await explainElsewhere(error, { server, store, envFile, runId }, context);
     });
     context.stderr.write(`deleted ${deleted}\n`);
     return EXIT.done;

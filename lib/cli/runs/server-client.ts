@@ -102,13 +102,16 @@ function readIdPart(idOrPart: string): string {
   );
 }
 
+/** A server, or a history, has no run of an id, or of a part of one. */
+export class UnknownRunError extends UsageError {}
+
 /** Finds the one run whose id begins or ends with a part. @param hint says where runs may have gone. @throws UsageError */
 export function matchRunId(idOrPart: string, ids: readonly string[], hint: string): string {
   const part = readIdPart(idOrPart);
   const matches = ids.filter((id) => id.startsWith(part) || id.endsWith(part));
   const [runId, ...others] = matches;
   if (runId === undefined) {
-    throw new UsageError(`no run has an id that begins or ends with "${part}"`, hint);
+    throw new UnknownRunError(`no run has an id that begins or ends with "${part}"`, hint);
   }
   if (others.length > 0) {
     const more = matches.length > MAX_IDS_LISTED ? ', …' : '';

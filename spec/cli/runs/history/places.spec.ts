@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
+import { startTestServer } from '../../../support/http/test-server.js';
 import { Project, twoTasks } from './project.js';
 
 describe('places of runs: the folder of the shell and the file of a server (D68, D74)', () => {
@@ -53,5 +54,31 @@ describe('places of runs: the folder of the shell and the file of a server (D68,
     const other = await project.invoke(['store', 'stats', '--store', '.']);
     expect(other.stderr).to.contain('. is a folder\n  name the file of a store\n');
     expect((await project.invoke(['store', 'stats', '--store', '.wavetrain/runs.db'])).status).to.equal(0);
+  });
+
+  it('of a run that the server of WAVETRAIN_SERVER lacks, it is said that the folder has it, when it does', async () => {
+    await project.invoke(['run', 'p.yaml']);
+    const [id = ''] = project.runs;
+    const server = await startTestServer();
+    const ask = async (...argv: string[]): Promise<string> => {
+      const env = { WAVETRAIN_SERVER: server.url };
+      const { status, stderr } = await project.invoke(['runs', ...argv], { env });
+      expect(status, argv.join(' ')).to.equal(2);
+      return stderr;
+    };
+    const hint = '\n  the history of this folder has it: add --store .wavetrain\n';
+    for (const command of ['show', 'report', 'delete']) {
+      for (const part of [id, id.slice(-8)]) {
+        const said = await ask(command, part);
+        expect(said, `${command} ${part}`).to.contain(hint).and.not.contain('SERVICE_RUN_TTL');
+      }
+      const unknown = await ask(command, 'dead-beef');
+      expect(unknown, command).to.contain('SERVICE_RUN_TTL').and.not.contain('--store');
+    }
+    expect(await ask('show', id, '--server', server.url), 'a flag names the server').not.to.contain(hint);
+    await server.close(0);
+    const gone = await project.invoke(['runs', 'show', id], { env: { WAVETRAIN_SERVER: server.url } });
+    expect(gone.stderr).to.contain('cannot reach a server').and.contain(hint);
+    expect(project.runs).to.deep.equal([id]);
   });
 });
