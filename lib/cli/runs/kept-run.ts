@@ -152,23 +152,23 @@ const NO_HISTORY = `this folder has no runs (${PROGRAM} run FILE keeps its runs 
 
 /** Says of a run that the server of the environment does not show that the history of this folder has it, when it does. */
 export async function explainElsewhere(
-  error: unknown,
+  thrown: unknown,
   flags: RunIdFlags,
   context: CliContext,
 ): Promise<unknown> {
-  const code = errorCode(error);
+  const code = errorCode(thrown);
   const isMissing = code === 'run_not_found';
-  if (!isMissing && code !== 'server_unreachable' && !(error instanceof UnknownRunError)) return error;
-  if (flags.server !== undefined || !context.keepsHistory || !hasHistory({}, context)) return error;
-  if (await asksHistory(flags, context)) return error;
+  if (!isMissing && code !== 'server_unreachable' && !(thrown instanceof UnknownRunError)) return thrown;
+  if (flags.server !== undefined || !context.keepsHistory || !hasHistory({}, context)) return thrown;
+  if (await asksHistory(flags, context)) return thrown;
   const history = await openKeptRuns({}, context).catch(() => undefined);
-  if (history === undefined || matchingIds(flags, history).length === 0) return error;
+  if (history === undefined || matchingIds(flags, history).length === 0) return thrown;
   const hint = `the history of this folder has it: add --store ${relative(context.cwd, history.path)}`;
-  if (error instanceof UnknownRunError) return new UsageError(error.message, hint);
+  if (thrown instanceof UnknownRunError) return new UsageError(thrown.message, hint);
   // The hint of a run that is missing says where it may have gone.
-  const said = isMissing && error instanceof Error ? error.cause : error;
+  const said = isMissing && thrown instanceof Error ? thrown.cause : thrown;
   const message = `${errorMessage(said)}\n  ${hint}`;
-  return new WavetrainError(isMissing ? 'run_not_found' : 'server_unreachable', message, { cause: error });
+  return new WavetrainError(isMissing ? 'run_not_found' : 'server_unreachable', message, { cause: thrown });
 }
 
 /** Refuses a run of the history where a command, such as `runs watch`, is for runs of servers. @throws UsageError */
