@@ -38,7 +38,10 @@ export class RunsListCommand extends HistoryCommand {
     details: `
       Without --server and WAVETRAIN_SERVER it lists what wavetrain run has kept in the folder .wavetrain, if there is
       one: a run is "interrupted" when its process ended before it had settled. If a server requires an API key, set
-      WAVETRAIN_API_KEY.`,
+      WAVETRAIN_API_KEY.
+
+      With --text or --label, and on a terminal of 120 columns or more, a line ends with the goal of the run, or with its
+      error.`,
     examples: [
       ['the newest runs', '$0 runs list'],
       ['failed runs', '$0 runs list --status failed'],
@@ -89,7 +92,8 @@ export class RunsListCommand extends HistoryCommand {
       return EXIT.done;
     }
     const terminal = detectTerminal(context.stdout, context.env);
-    const lines = formatRuns(runs, terminal, context.clock.now());
+    const isSearch = this.text !== undefined || this.label !== undefined;
+    const lines = formatRuns(runs, terminal, context.clock.now(), isSearch);
     context.stdout.write(`${lines.join('\n')}\n`);
     if (hasMore) {
       const whose = history === undefined ? 'the server' : history.path;

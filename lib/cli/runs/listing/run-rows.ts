@@ -2,7 +2,7 @@ import { formatStartedBy } from '../../../common/wire/started-by.js';
 import { statusFormatter } from '../../render/run-summary.js';
 import { type Column, formatColumns } from '../../render/table.js';
 import type { Formatter, Style, Terminal } from '../../render/terminal.js';
-import { formatAge, toSingleLine } from '../../render/text.js';
+import { formatAge, toSingleLine, truncateMiddle } from '../../render/text.js';
 import type { ListedRun } from './kept-listing.js';
 
 /** Of a run that waits at a breakpoint. */
@@ -15,18 +15,38 @@ export const INTERRUPTED = 'interrupted';
 const COLUMNS_FOR_IDS = 72;
 const COLUMNS_FOR_SHORT_IDS = 48;
 
-/** Formats runs as lines of a table. */
-export function formatRuns(runs: readonly ListedRun[], terminal: Terminal, now: number): string[] {
+/** So wide is a terminal on which a line also says what its run is about. */
+const COLUMNS_FOR_GOALS = 120;
+
+/** A narrower terminal has no room for a goal beside the pipeline. */
+const COLUMNS_FOR_FOUND_GOALS = 60;
+
+/** Of a goal or an error in a file or a pipe. */
+const MOST_CHARACTERS = 200;
+
+/** Formats runs as lines of a table. @param isSearch says what each is about also where there is less room */
+export function formatRuns(
+  runs: readonly ListedRun[],
+  terminal: Terminal,
+  now: number,
+  isSearch = false,
+): string[] {
   const { style } = terminal;
   if (runs.length === 0) return [style.dim('no runs found')];
-  const idLength = idLengthFor(terminal);
+  const hasGoals = hasRoomForGoals(terminal, isSearch);
+  const idLength = idLengthFor(terminal, hasGoals);
   const columns: Column<ListedRun>[] = [
     { heading: 'RUN ID', cell: ({ run_id: id }) => id.slice(-idLength) },
     { heading: 'STATUS', cell: wordOf },
     { heading: 'AGE', cell: (run) => formatAge(now - Date.parse(run.created_at)), dispensable: 1 },
     { heading: 'TASKS', cell: formatTasks, dispensable: 2 },
   ];
-  const last: Column<ListedRun> = { heading: 'PIPELINE', cell: formatPipeline };
+  let last: Column<ListedRun> = { heading: 'PIPELINE', cell: formatPipeline };
+  if (hasGoals) {
+    const width = !terminal.interactive || terminal.columns >= COLUMNS_FOR_GOALS ? 32 : 20;
+    columns.push({ ...last, cell: (run) => truncateMiddle(formatPipeline(run), width) });
+    last = { heading: 'GOAL OR ERROR', cell: formatGoal, hasSentences: true };
+  }
   const paint = (line: string, run: ListedRun): string => {
     const word = wordOf(run);
     return line.replace(` ${word} `, ` ${formatStatus(run.status, style)(word)} `);
@@ -34,9 +54,20 @@ export function formatRuns(runs: readonly ListedRun[], terminal: Terminal, now: 
   return formatColumns({ rows: runs, columns, last, paint }, terminal);
 }
 
-function idLengthFor({ interactive, columns }: Terminal): number {
-  if (!interactive || columns >= COLUMNS_FOR_IDS) return Number.POSITIVE_INFINITY;
+function hasRoomForGoals({ interactive, columns }: Terminal, isSearch: boolean): boolean {
+  if (!interactive) return isSearch;
+  return columns >= (isSearch ? COLUMNS_FOR_FOUND_GOALS : COLUMNS_FOR_GOALS);
+}
+
+function idLengthFor({ interactive, columns }: Terminal, hasGoals: boolean): number {
+  if (!interactive || columns >= (hasGoals ? COLUMNS_FOR_GOALS : COLUMNS_FOR_IDS))
+    return Number.POSITIVE_INFINITY;
   return columns < COLUMNS_FOR_SHORT_IDS ? 8 : 12;
+}
+
+/** The goal of a run; the error of one that has failed. */
+function formatGoal({ goal, error }: ListedRun): string {
+  return toSingleLine((error ?? goal).slice(0, MOST_CHARACTERS));
 }
 
 function formatStatus(status: ListedRun['status'], style: Style): Formatter {
