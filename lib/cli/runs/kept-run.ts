@@ -148,6 +148,19 @@ export async function explainFirst(
   return new WavetrainError(code, message, { cause: error });
 }
 
+/** Says in a folder with runs that something is of servers alone, where no server is named and there is none to ask. */
+export async function explainServersOnly(
+  thrown: unknown,
+  what: string,
+  flags: ServerFlags,
+  context: CliContext,
+): Promise<unknown> {
+  if (errorCode(thrown) !== 'server_unreachable' || (await openHistory(flags, context)) === undefined)
+    return thrown;
+  const ofFolder = `${what} are of servers (${PROGRAM} runs list lists the runs of this folder)`;
+  return explainFirst(thrown, flags, ofFolder, context);
+}
+
 const NO_HISTORY = `this folder has no runs (${PROGRAM} run FILE keeps its runs in .wavetrain)`;
 
 /** Says of a run that the server of the environment does not show that the history of this folder has it, when it does. */

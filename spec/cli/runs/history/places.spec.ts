@@ -1,5 +1,8 @@
 import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
+import { systemContext } from '../../../../lib/cli/context.js';
+import { explainServersOnly } from '../../../../lib/cli/runs/kept-run.js';
+import { errorMessage, WavetrainError } from '../../../../lib/common/errors.js';
 import { startTestServer } from '../../../support/http/test-server.js';
 import { Project, twoTasks } from './project.js';
 
@@ -80,5 +83,25 @@ describe('places of runs: the folder of the shell and the file of a server (D68,
     const gone = await project.invoke(['runs', 'show', id], { env: { WAVETRAIN_SERVER: server.url } });
     expect(gone.stderr).to.contain('cannot reach a server').and.contain(hint);
     expect(project.runs).to.deep.equal([id]);
+  });
+
+  it('runs stats says of a folder with runs that statistics are of servers, where there is no server', async () => {
+    const explain = async (server?: string): Promise<string> => {
+      const context = { ...systemContext(), cwd: project.folder.path, env: {} };
+      const error = new WavetrainError('server_unreachable', 'its message');
+      const flags = { server, envFile: undefined };
+      return errorMessage(await explainServersOnly(error, 'statistics', flags, context));
+    };
+    expect(await explain(), 'no runs').to.equal('its message');
+    await project.invoke(['run', 'p.yaml']);
+    expect(await explain()).to.equal(
+      'statistics are of servers (wavetrain runs list lists the runs of this folder), and there is no server to ask:\n  its message',
+    );
+    expect(await explain('http://127.0.0.1:1')).to.equal('its message');
+    const { status, stderr } = await project.invoke(['runs', 'stats'], {
+      env: { WAVETRAIN_SERVER: 'http://127.0.0.1:1' },
+    });
+    expect(status).to.equal(3);
+    expect(stderr).to.match(/^wavetrain: cannot reach/);
   });
 });
