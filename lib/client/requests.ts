@@ -129,6 +129,10 @@ export interface RemoveQuery extends RequestOptions {
   readonly pipeline_id?: string | undefined;
   readonly status?: EndStatus | undefined;
   readonly tenant_id?: string | undefined;
+  /** Only runs with all these labels, as in `team:billing`. */
+  readonly label?: readonly string[] | undefined;
+  /** Only runs with this text, as the list of runs finds them. */
+  readonly text?: string | undefined;
 }
 
 /** Selects and pages the statistics of pipelines. */

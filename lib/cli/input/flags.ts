@@ -117,6 +117,11 @@ export function readLabelFlag(text: string): readonly [name: string, value: stri
   );
 }
 
+/** Reads labels of flags as filters of the API have them: `team:billing`. @throws UsageError for what is no label */
+export function readLabelFilter(labels: readonly string[] | undefined): readonly string[] | undefined {
+  return labels?.map((text) => readLabelFlag(text).join(':'));
+}
+
 /** Parses the duration of a flag: a number of seconds, or a text such as `5m` (D82). @throws UsageError */
 export function readDuration(flag: string, text: string | undefined, rule: NumberRule): Duration | undefined {
   const trimmed = text?.trim() ?? '';

@@ -109,7 +109,7 @@ function rejectedArguments(argv: readonly string[], page: HelpPage, reason: stri
   const [, incompleteOption] = /^Not enough arguments to option (.+)\.$/m.exec(reason) ?? [];
   if (incompleteOption !== undefined) return optionWithoutValue(incompleteOption, argv, page);
   const [, extra] = /^Extraneous positional argument \("(.*)"\)/s.exec(reason) ?? [];
-  if (extra !== undefined) return new UsageError(`unexpected argument "${extra}"`, usageHint(page));
+  if (extra !== undefined) return unexpectedArgument(extra, page);
   if (reason.startsWith('Not enough positional')) {
     const missing = page.synopsis.split(' ')[page.path.length + 1] ?? 'an argument';
     return new UsageError(`${command} needs ${missing}`, usageHint(page));
@@ -131,13 +131,19 @@ function explainArguments(args: readonly string[], page: HelpPage, command: stri
   }
   const [first, second] = words;
   if (second === undefined) return new UsageError(`cannot understand "${args.join(' ')}"`, usageHint(page));
-  if (!page.synopsis.includes(TEXT_ARGUMENT))
-    return new UsageError(`unexpected argument "${second}"`, usageHint(page));
+  if (!page.synopsis.includes(TEXT_ARGUMENT)) return unexpectedArgument(second, page);
   const text = words.join(' ').replaceAll("'", "'\\''");
   return new UsageError(
     `${command} takes one description, and "${first}" and "${second}" are two`,
     `put the description in quotes\n  as in ${PROGRAM} ${command} '${text.slice(0, MAX_SHOWN)}'`,
   );
+}
+
+/** The commands on a store take its file by a flag, because `store backup` takes another file as well. */
+function unexpectedArgument(argument: string, page: HelpPage): UsageError {
+  const isStore = page.path[0] === 'store' && page.path[1] !== 'backup';
+  const hint = isStore ? `--store ${argument} names the file of the store` : usageHint(page);
+  return new UsageError(`unexpected argument "${argument}"`, hint);
 }
 
 /** The argument of a command that is words, which the shell takes apart. */

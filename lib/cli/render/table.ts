@@ -9,12 +9,14 @@ export interface Column<R> {
   readonly alignsRight?: boolean;
   /** A narrow terminal gives up the column of the largest number first, for the last column. */
   readonly dispensable?: number;
+  /** Of the last column: it has sentences, which are shortened at their end, and no names. */
+  readonly hasSentences?: boolean;
 }
 
 interface Table<R> {
   readonly rows: readonly R[];
   readonly columns: readonly Column<R>[];
-  /** The last column, of names of any length. */
+  /** The last column, of texts of any length. */
   readonly last: Column<R>;
   /** Colours the line of a row. */
   readonly paint?: (line: string, row: R) => string;
@@ -30,7 +32,7 @@ interface Measured extends Pick<Column<unknown>, 'alignsRight' | 'dispensable'> 
 const MIN_LAST_COLUMN = 10;
 const GAP = '  ';
 
-/** One line for each row, below one of headings. On a terminal long names are shortened, and before that other columns given up. */
+/** One line for each row, below one of headings. On a terminal long texts are shortened, and before that other columns given up. */
 export function formatColumns<R>(
   { rows, columns, last, paint = (line) => line }: Table<R>,
   terminal: Terminal,
@@ -41,9 +43,10 @@ export function formatColumns<R>(
   const names = measure(last, rows);
   const shown = giveUpColumns(measured, room - Math.min(names.width, MIN_LAST_COLUMN));
   const nameRoom = room - widthOf(shown);
+  const shorten = last.hasSentences === true ? truncateToWidth : truncateMiddle;
   return names.texts.map((name, index) => {
     const cells = shown.map(({ texts, width, alignsRight }) => pad(texts[index] ?? '', width, alignsRight));
-    const line = truncateToWidth([...cells, truncateMiddle(name, nameRoom)].join(GAP).trimEnd(), room);
+    const line = truncateToWidth([...cells, shorten(name, nameRoom)].join(GAP).trimEnd(), room);
     const row = rows[index - 1];
     return row === undefined ? style.dim(line) : paint(line, row);
   });

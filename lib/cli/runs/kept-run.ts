@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { relative } from 'node:path';
 import { Writable } from 'node:stream';
 import type { WavetrainClient } from '../../client/client.js';
 import { readClientConfig } from '../../common/config/config.js';
@@ -17,7 +18,14 @@ import { PROGRAM, readPackageJson, readStatecharts } from '../package-info.js';
 import { serverFlag } from '../render/run-summary.js';
 import { hasHistory, openKeptRuns } from '../run/local/history.js';
 import { UsageError } from '../input/usage-errors.js';
-import { callServer, matchRunId, resolveRunId, type RunIdFlags, type ServerFlags } from './server-client.js';
+import {
+  callServer,
+  matchRunId,
+  resolveRunId,
+  type RunIdFlags,
+  type ServerFlags,
+  UnknownRunError,
+} from './server-client.js';
 
 /** The state of a run that has not settled, which its record does not say: its shell is at work, or gone. */
 export type KeptState = 'running' | 'interrupted';
@@ -50,7 +58,8 @@ export async function withRun<T>(
       const runId = await resolveRunId(client, flags.runId);
       return call({ client, runId, isKept: false, state: undefined, placeFlag: serverFlag(flags.server) });
     }).catch(async (error: unknown) => {
-      throw await explainFirst(error, flags, history && lacksRun(flags, history), context);
+      const explained = await explainFirst(error, flags, history && lacksRun(flags, history), context);
+      throw await explainElsewhere(explained, flags, context);
     });
   }
   const placeFlag = flags.store === undefined ? '' : ` --store ${flags.store}`;
@@ -109,11 +118,15 @@ export type ShownRecord = Omit<RunRecord, 'status'> & { readonly status: RunReco
 
 /** Finds a run of the history. @throws UsageError when several match, and when the history was named and has none */
 export function findKept(flags: RunIdFlags, history: KeptRuns): ShellRun | undefined {
-  const part = flags.runId.toLowerCase();
-  const ids = history.ids().filter((id) => id.startsWith(part) || id.endsWith(part));
-  const found = part.length < 4 || ids.length === 0 ? undefined : history.read(matchRunId(part, ids, ''));
+  const ids = matchingIds(flags, history);
+  const found = ids.length === 0 ? undefined : history.read(matchRunId(flags.runId, ids, ''));
   if (found === undefined && flags.store !== undefined) throw new UsageError(lacksRun(flags, history));
   return found;
+}
+
+function matchingIds({ runId }: RunIdFlags, history: KeptRuns): string[] {
+  const part = runId.toLowerCase();
+  return part.length < 4 ? [] : history.ids().filter((id) => id.startsWith(part) || id.endsWith(part));
 }
 
 function lacksRun({ runId }: RunIdFlags, { path }: KeptRuns): string {
@@ -135,7 +148,41 @@ export async function explainFirst(
   return new WavetrainError(code, message, { cause: error });
 }
 
+/** Says in a folder with runs that something is of servers alone, where no server is named and there is none to ask. */
+export async function explainServersOnly(
+  thrown: unknown,
+  what: string,
+  flags: ServerFlags,
+  context: CliContext,
+): Promise<unknown> {
+  if (errorCode(thrown) !== 'server_unreachable' || (await openHistory(flags, context)) === undefined)
+    return thrown;
+  const ofFolder = `${what} are of servers (${PROGRAM} runs list lists the runs of this folder)`;
+  return explainFirst(thrown, flags, ofFolder, context);
+}
+
 const NO_HISTORY = `this folder has no runs (${PROGRAM} run FILE keeps its runs in .wavetrain)`;
+
+/** Says of a run that the server of the environment does not show that the history of this folder has it, when it does. */
+export async function explainElsewhere(
+  thrown: unknown,
+  flags: RunIdFlags,
+  context: CliContext,
+): Promise<unknown> {
+  const code = errorCode(thrown);
+  const isMissing = code === 'run_not_found';
+  if (!isMissing && code !== 'server_unreachable' && !(thrown instanceof UnknownRunError)) return thrown;
+  if (flags.server !== undefined || !context.keepsHistory || !hasHistory({}, context)) return thrown;
+  if (await asksHistory(flags, context)) return thrown;
+  const history = await openKeptRuns({}, context).catch(() => undefined);
+  if (history === undefined || matchingIds(flags, history).length === 0) return thrown;
+  const hint = `the history of this folder has it: add --store ${relative(context.cwd, history.path)}`;
+  if (thrown instanceof UnknownRunError) return new UsageError(thrown.message, hint);
+  // The hint of a run that is missing says where it may have gone.
+  const said = isMissing && thrown instanceof Error ? thrown.cause : thrown;
+  const message = `${errorMessage(said)}\n  ${hint}`;
+  return new WavetrainError(isMissing ? 'run_not_found' : 'server_unreachable', message, { cause: thrown });
+}
 
 /** Refuses a run of the history where a command, such as `runs watch`, is for runs of servers. @throws UsageError */
 export async function assertOnServer(

@@ -1,14 +1,8 @@
-import { type Labels, listLabels, matchesLabels } from '../../common/wire/labels.js';
+import { matchesLabels } from '../../common/wire/labels.js';
 import { toIsoTime } from '../../common/clock.js';
-import { LISTING_LIMITS } from '../../common/limits.js';
-import { isObject } from '../../common/json/json.js';
-import { createTextFinder, formatCount } from '../../common/text.js';
-import type { RunSummary } from '../../runs/record.js';
-import type { StoredSubmission } from '../../runs/store/run-store.js';
-import type { KeptRuns, ShellRun } from '../../runs/store/shell/kept-runs.js';
+import { formatCount } from '../../common/text.js';
+import type { KeptRuns } from '../../runs/store/shell/kept-runs.js';
 import {
-  BY_COMMAND_LINE,
-  formatStartedBy,
   matchesStartedBy,
   readStartedBy,
   type RunTrigger,
@@ -18,26 +12,18 @@ import {
 import { type FlagsOf, HistoryCommand, listOption, textOption, flagOption } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { readChoice, readLabelFlag, readNumber } from '../input/flags.js';
+import { readChoice, readLabelFilter, readNumber } from '../input/flags.js';
 import { readPointInTime } from '../input/times.js';
-import { statusFormatter } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
-import { detectTerminal, type Formatter, type Style, type Terminal } from '../render/terminal.js';
-import { formatAge, toSingleLine, wrapLine } from '../render/text.js';
-import { type Column, formatColumns } from '../render/table.js';
+import { detectTerminal } from '../render/terminal.js';
+import { wrapLine } from '../render/text.js';
 import { UsageError } from '../input/usage-errors.js';
-import { explainFirst, type KeptState, openHistory, type ShownRecord, stateOf } from './kept-run.js';
+import { explainFirst, openHistory } from './kept-run.js';
+import { createRunFinder, findListed, type ListedRun } from './listing/kept-listing.js';
+import { formatRuns, INTERRUPTED, PAUSED } from './listing/run-rows.js';
 import { callServer, listNewestRuns, type RunList } from './server-client.js';
 
 type ListFlags = FlagsOf<RunsListCommand>;
-
-/** Of a run that waits at a breakpoint. */
-const PAUSED = 'paused';
-
-/** Of a run of the history whose process ended before it had settled. */
-const INTERRUPTED = 'interrupted';
-
-type ListedStatus = ListedRun['status'];
 
 /** A shell has no queue, and whether it waits at a breakpoint, only its terminal shows. */
 const KEPT_STATUSES = ['running', 'succeeded', 'failed', 'cancelled', INTERRUPTED] as const;
@@ -52,7 +38,10 @@ export class RunsListCommand extends HistoryCommand {
     details: `
       Without --server and WAVETRAIN_SERVER it lists what wavetrain run has kept in the folder .wavetrain, if there is
       one: a run is "interrupted" when its process ended before it had settled. If a server requires an API key, set
-      WAVETRAIN_API_KEY.`,
+      WAVETRAIN_API_KEY.
+
+      With --text or --label, and on a terminal of 120 columns or more, a line ends with the goal of the run, or with its
+      error.`,
     examples: [
       ['the newest runs', '$0 runs list'],
       ['failed runs', '$0 runs list --status failed'],
@@ -103,7 +92,8 @@ export class RunsListCommand extends HistoryCommand {
       return EXIT.done;
     }
     const terminal = detectTerminal(context.stdout, context.env);
-    const lines = formatRuns(runs, terminal, context.clock.now());
+    const isSearch = this.text !== undefined || this.label !== undefined;
+    const lines = formatRuns(runs, terminal, context.clock.now(), isSearch);
     context.stdout.write(`${lines.join('\n')}\n`);
     if (hasMore) {
       const whose = history === undefined ? 'the server' : history.path;
@@ -151,7 +141,7 @@ async function listServerRuns(
     tenant_id: flags.tenant,
     trigger: readTrigger(flags),
     started_by: readStartedByFlag(flags) && flags.startedBy,
-    label: readLabelFilter(flags),
+    label: readLabelFilter(flags.label),
     text: flags.text,
     created_after: since === undefined ? undefined : toIsoTime(since),
     created_before: until === undefined ? undefined : toIsoTime(until),
@@ -171,12 +161,12 @@ function listKeptRuns(
   const { pipeline, tenant, text } = flags;
   const trigger = readTrigger(flags);
   const startedBy = readStartedByFlag(flags);
-  const labels = readLabelFilter(flags) ?? [];
+  const labels = readLabelFilter(flags.label) ?? [];
   const finds = text === undefined ? undefined : createRunFinder(text);
   const status = findStatus(flags, KEPT_STATUSES, history.path);
   const runs: ListedRun[] = [];
   for (const id of history.ids()) {
-    const listed = history.summary(id) ?? summarizeUnsettled(id, history);
+    const listed = findListed(id, history);
     if (listed === undefined) continue;
     if (status !== undefined && listed.status !== status) continue;
     if (pipeline !== undefined && listed.pipeline_id !== pipeline) continue;
@@ -192,71 +182,6 @@ function listKeptRuns(
   }
   return { runs, hasMore: false };
 }
-
-/** Returns undefined for a run that a crash has torn. */
-function summarizeUnsettled(id: string, history: KeptRuns): ListedRun | undefined {
-  const run = history.read(id);
-  if (run === undefined) return undefined;
-  const state = stateOf(run, history);
-  return state === undefined ? undefined : summarize(run, state);
-}
-
-function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): ListedRun {
-  const { kind, definition, pipelines, tenant_id, rerun } = submission;
-  const parts = pipelines === undefined ? [definition] : Object.values(pipelines);
-  const tasks = parts.reduce(
-    (sum, part) => sum + (Array.isArray(part['tasks']) ? part['tasks'].length : 0),
-    0,
-  );
-  return {
-    run_id: id,
-    kind,
-    status,
-    paused: false,
-    pipeline_id: textOf(definition['id']),
-    tenant_id,
-    goal: textOf(definition['goal']),
-    settled: status === 'interrupted',
-    created_at: toIsoTime(createdAt),
-    started_at: null,
-    finished_at: null,
-    progress: { waves: null, waves_executed: null, tasks, tasks_settled: null, invocations: null },
-    error: null,
-    failed_task: null,
-    rerun_of: rerun?.run_id ?? null,
-    trigger: null,
-    started_by: submission.started_by ?? BY_COMMAND_LINE,
-    labels: labelsOf(submission),
-  };
-}
-
-/** Returns what finds a text in runs as a server does. */
-function createRunFinder(text: string): (run: ListedRun) => boolean {
-  const finds = createTextFinder(text, LISTING_LIMITS.searchedLength);
-  const id = text.toLowerCase();
-  return ({ run_id: runId, pipeline_id, goal, error, labels }) =>
-    finds([pipeline_id, goal, error ?? '', ...listLabels(labels)]) ||
-    (id.length >= LISTING_LIMITS.idPartLength && (runId.startsWith(id) || runId.endsWith(id)));
-}
-
-function labelsOf({ definition, labels }: StoredSubmission): Labels {
-  return { ...(isObject(definition['labels']) && (definition['labels'] as Labels)), ...labels };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-/** A run of a server, or of the history. */
-type ListedRun = Omit<RunSummary, 'status' | 'progress'> &
-  Pick<ShownRecord, 'status'> & { readonly progress: RunSummary['progress'] | UnknownProgress };
-
-/** Of a run of the history that has not settled: it is not rebuilt to be listed. */
-type UnknownProgress = Readonly<
-  Record<'waves' | 'waves_executed' | 'tasks_settled' | 'invocations', null>
-> & {
-  readonly tasks: number;
-};
 
 const HAS_MORE = 'has more runs: --limit N lists N of them, --all lists every run';
 
@@ -283,11 +208,6 @@ function readTrigger({ trigger }: Pick<ListFlags, 'trigger'>): RunTrigger | unde
   throw new UsageError(`--trigger must be ${TRIGGERS.join(' or ')}, not "${trigger}"`);
 }
 
-/** Reads `--label` as the API takes it. @throws UsageError for what is no label */
-function readLabelFilter({ label }: Pick<ListFlags, 'label'>): readonly string[] | undefined {
-  return label?.map((text) => readLabelFlag(text).join(':'));
-}
-
 /** @throws UsageError for an unknown kind */
 function readStartedByFlag({ startedBy }: Pick<ListFlags, 'startedBy'>): StartedByFilter | undefined {
   if (startedBy === undefined) return undefined;
@@ -297,55 +217,4 @@ function readStartedByFlag({ startedBy }: Pick<ListFlags, 'startedBy'>): Started
     `--started-by must be one of ${STARTED_BY_KINDS.join(', ')}, not "${startedBy}"`,
     'a name may follow, as in --started-by key:ci',
   );
-}
-
-/** Terminals that are narrower get the end of each run id, which the other commands take. */
-const COLUMNS_FOR_IDS = 72;
-const COLUMNS_FOR_SHORT_IDS = 48;
-
-function formatRuns(runs: readonly ListedRun[], terminal: Terminal, now: number): string[] {
-  const { style } = terminal;
-  if (runs.length === 0) return [style.dim('no runs found')];
-  const idLength = idLengthFor(terminal);
-  const columns: Column<ListedRun>[] = [
-    { heading: 'RUN ID', cell: ({ run_id: id }) => id.slice(-idLength) },
-    { heading: 'STATUS', cell: wordOf },
-    { heading: 'AGE', cell: (run) => formatAge(now - Date.parse(run.created_at)), dispensable: 1 },
-    { heading: 'TASKS', cell: formatTasks, dispensable: 2 },
-  ];
-  const last: Column<ListedRun> = { heading: 'PIPELINE', cell: formatPipeline };
-  const paint = (line: string, run: ListedRun): string => {
-    const word = wordOf(run);
-    return line.replace(` ${word} `, ` ${formatStatus(run.status, style)(word)} `);
-  };
-  return formatColumns({ rows: runs, columns, last, paint }, terminal);
-}
-
-function idLengthFor({ interactive, columns }: Terminal): number {
-  if (!interactive || columns >= COLUMNS_FOR_IDS) return Number.POSITIVE_INFINITY;
-  return columns < COLUMNS_FOR_SHORT_IDS ? 8 : 12;
-}
-
-function formatStatus(status: ListedStatus, style: Style): Formatter {
-  return status === INTERRUPTED ? style.yellow : statusFormatter(status, style);
-}
-
-function wordOf({ status, paused }: ListedRun): string {
-  return paused ? PAUSED : status;
-}
-
-function formatTasks({ progress: { tasks, tasks_settled: settled } }: ListedRun): string {
-  return `${settled ?? '?'}/${tasks}`;
-}
-
-function formatPipeline(run: ListedRun): string {
-  return `${toSingleLine(run.pipeline_id)}${describeKind(run)}`;
-}
-
-/** ` (plan, schedule)`: what a run is that is not a pipeline, and what has started it; of a key also its name. */
-function describeKind({ kind, trigger, started_by: startedBy }: ListedRun): string {
-  const words: string[] = [...(kind === 'plan' ? [kind] : []), ...(trigger ? [trigger] : [])];
-  // An older server does not say who has started a run.
-  if (startedBy?.kind === 'key') words.push(toSingleLine(formatStartedBy(startedBy)));
-  return words.length === 0 ? '' : ` (${words.join(', ')})`;
 }

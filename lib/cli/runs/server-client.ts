@@ -56,8 +56,8 @@ const START_HINT = `start one with ${PROGRAM} serve, or name another with --serv
 const KEY_HINT = 'set WAVETRAIN_API_KEY to a key that the server accepts';
 /** Why a server may no longer have a run (D26). */
 const RETENTION_HINT = [
-  'a server without SERVICE_STORE loses its runs when it stops; settled ones are removed after SERVICE_RUN_TTL seconds',
-  '(default one day), or when there are more than SERVICE_RUN_KEEP (default 1000);',
+  'a server without SERVICE_STORE loses its runs when it stops; a settled one is removed after SERVICE_RUN_TTL, or when there',
+  'are more than SERVICE_RUN_KEEP, or it was deleted;',
   `${PROGRAM} runs list shows the runs that it has`,
 ].join(' ');
 
@@ -102,13 +102,16 @@ function readIdPart(idOrPart: string): string {
   );
 }
 
+/** A server, or a history, has no run of an id, or of a part of one. */
+export class UnknownRunError extends UsageError {}
+
 /** Finds the one run whose id begins or ends with a part. @param hint says where runs may have gone. @throws UsageError */
 export function matchRunId(idOrPart: string, ids: readonly string[], hint: string): string {
   const part = readIdPart(idOrPart);
   const matches = ids.filter((id) => id.startsWith(part) || id.endsWith(part));
   const [runId, ...others] = matches;
   if (runId === undefined) {
-    throw new UsageError(`no run has an id that begins or ends with "${part}"`, hint);
+    throw new UnknownRunError(`no run has an id that begins or ends with "${part}"`, hint);
   }
   if (others.length > 0) {
     const more = matches.length > MAX_IDS_LISTED ? ', …' : '';

@@ -12,6 +12,7 @@ import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { type Column, formatColumns } from '../render/table.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
+import { explainServersOnly } from './kept-run.js';
 import { callServer } from './server-client.js';
 
 const PERIODS = ['hour', 'day', 'total'] as const;
@@ -27,7 +28,7 @@ export class RunsStatsCommand extends ServerCommand {
       A line counts the runs of a pipeline or plan that have finished in an hour or a day (of UTC): half of those that had
       started took P50 at most, 95 % of them P95, within 5 %. With a store, a server counts runs for 400 days, also those
       that it has deleted since, such as synchronous ones that have succeeded; without a store, only those that it keeps.
-      If a server requires an API key, set WAVETRAIN_API_KEY.`,
+      The history of a folder has none. If a server requires an API key, set WAVETRAIN_API_KEY.`,
     examples: [
       ['the last 7 days, day by day', '$0 runs stats'],
       ['the last 24 hours of one pipeline', '$0 runs stats --pipeline nightly --by hour'],
@@ -58,7 +59,11 @@ export class RunsStatsCommand extends ServerCommand {
       pipeline_id: this.pipeline,
       tenant_id: this.tenant,
     };
-    const statistics = await callServer(this, context, (client) => readAllPages(client, query));
+    const statistics = await callServer(this, context, (client) => readAllPages(client, query)).catch(
+      async (error: unknown) => {
+        throw await explainServersOnly(error, 'statistics', this, context);
+      },
+    );
     if (this.json) {
       printJson(statistics, context);
       return EXIT.done;

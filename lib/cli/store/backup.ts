@@ -1,3 +1,4 @@
+import { existsSync, lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Option } from 'clipanion';
 import { errorCode, errorMessage } from '../../common/errors.js';
@@ -35,9 +36,10 @@ export class StoreBackupCommand extends StoreCommand {
     const { clock, cwd, stdout } = context;
     const store = await this.findStore();
     const { backupStore } = await import('../../runs/store/maintenance/backup-store.js');
-    const backup = await backupStore(store.file, resolve(cwd, file), { isReplaced: force, clock }).catch(
+    const target = resolve(cwd, file);
+    const backup = await backupStore(store.file, target, { isReplaced: force, clock }).catch(
       (error: unknown) => {
-        if (errorCode(error) !== 'file_changed' || force) throw error;
+        if (errorCode(error) !== 'file_changed' || force || isNoFile(target)) throw error;
         throw new UsageError(errorMessage(error), 'or replace it with --force');
       },
     );
@@ -48,4 +50,9 @@ export class StoreBackupCommand extends StoreCommand {
     else stdout.write(`wrote ${toSingleLine(file)}: ${size}, in ${formatDuration(duration)}\n`);
     return EXIT.done;
   }
+}
+
+/** A folder, say, is not replaced with `--force` either. */
+function isNoFile(path: string): boolean {
+  return existsSync(path) && !lstatSync(path).isFile();
 }

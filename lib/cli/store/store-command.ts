@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Command } from 'clipanion';
 import { readStoreFile } from '../../common/config/server-config.js';
 import { formatNumber } from '../../common/text.js';
@@ -28,8 +29,19 @@ export abstract class StoreCommand extends Command<CliContext> {
     if (name === undefined) {
       throw new UsageError('which store? Write --store FILE, or set SERVICE_STORE', 'as the server has it');
     }
-    return { name, file: resolve(context.cwd, name) };
+    const file = resolve(context.cwd, name);
+    assertNoFolder(name, file);
+    return { name, file };
   }
+}
+
+/** @throws UsageError for a folder, such as the one with the history of the shell */
+function assertNoFolder(name: string, file: string): void {
+  if (!existsSync(file) || !statSync(file).isDirectory()) return;
+  const hint = existsSync(join(file, 'runs.db'))
+    ? `the history of the shell is ${join(name, 'runs.db')}`
+    : 'name the file of a store';
+  throw new UsageError(`${name} is a folder`, hint);
 }
 
 /** `12 KiB`, `1.5 MiB`, `2.25 GiB` */

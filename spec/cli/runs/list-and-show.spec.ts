@@ -234,8 +234,9 @@ describe('wavetrain runs show', () => {
       const { stderr } = await server.runs(`show ${id}`);
       expect(stderr)
         .to.contain('a server without SERVICE_STORE loses its runs when it stops')
-        .and.to.contain('SERVICE_RUN_TTL')
-        .and.to.contain('wavetrain runs list');
+        .and.to.contain('SERVICE_RUN_TTL, or')
+        .and.to.contain('SERVICE_RUN_KEEP, or it was deleted; wavetrain runs list')
+        .and.not.to.contain('default');
     }
   });
 

@@ -126,6 +126,27 @@ describe('wavetrain runs cancel, rerun and delete', () => {
     expect((await server.runs(`delete ${held}`)).status).to.equal(2);
     await server.request('POST', `/pipelines/runs/${held}/cancel`, { force: true });
   });
+
+  it('delete shows with --dry-run what its filters select of a server, and deletes it without', async () => {
+    const runs = [await server.settled(HELLO, 'dry'), await server.settled(FAILING, 'dry')];
+    const held = await server.submit(HELD, 'dry');
+    const select = 'delete --text L --older-than 2999-01-01 --tenant dry';
+    const preview = await server.runs(`${select} --dry-run`);
+    expect(preview).to.include({ status: 0, stderr: 'would delete 2 runs\n' });
+    const ids = preview.stdout.split('\n').slice(1, -1);
+    expect(ids.map((line) => line.split(' ')[0])).to.deep.equal(runs.toReversed());
+    expect((await server.runs(`${select} --label team=ops --dry-run`)).stderr).to.equal(
+      'would delete 0 runs\n',
+    );
+    expect((await server.runs(`${select} --older-than 1h --dry-run`)).stderr).to.equal(
+      'would delete 0 runs\n',
+    );
+    expect((await server.runs(select)).stderr).to.equal('deleted 2 runs\n');
+    expect((await server.runs('list --tenant dry')).stdout)
+      .to.contain(held)
+      .and.not.contain(runs[0]);
+    await server.request('POST', `/pipelines/runs/${held}/cancel`, { force: true });
+  });
 });
 
 /** Standard error that reports when a text has been written. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { copyFileSync, existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { errorMessage } from '../../../lib/common/errors.js';
 import { TABLES_VERSION } from '../../../lib/runs/store/sqlite/thread/schema.js';
 import { requireBuild } from '../../project/files.js';
 import { execute, OLD_FILE, openStore, writeStore } from '../../runs/store/maintenance/kept-store.js';
@@ -59,11 +60,50 @@ describe('wavetrain store (D74)', () => {
     const json = await store('check', '--quick', '--json');
     expect(json.status).to.equal(1);
     expect(JSON.parse(json.stdout)).to.include({ ok: false, runs: 6 });
-    writeFileSync(
-      folder.at('text.db'),
-      'no database, but a text that is long enough to be looked at'.repeat(20),
-    );
-    expect(await store('check', '--store', 'text.db')).to.include({ status: 1, stderr: '' });
+  });
+
+  it('says of a text and of an empty file that they are no store, and leaves nothing beside them', async () => {
+    const text = 'no database, but a text that is long enough to be looked at'.repeat(20);
+    folder.write('text.db', text);
+    folder.write('short.db', 'hello\n');
+    folder.write('empty.db', '');
+    const before = readdirSync(folder.path);
+    for (const [file, reason] of [
+      ['text.db', 'it is not a database'],
+      ['short.db', 'it is not a database'],
+      ['empty.db', 'it is empty'],
+    ] as const) {
+      for (const words of [['check'], ['stats'], ['vacuum'], ['backup', 'b.db']]) {
+        const { status, stdout, stderr } = await store(...words, '--store', file);
+        expect([status, stdout], `${words[0]} ${file}`).to.deep.equal([2, '']);
+        expect(stderr, `${words[0]} ${file}`).to.equal(
+          `wavetrain: ${folder.at(file)} is not a store: ${reason}: name another file\n`,
+        );
+      }
+    }
+    execute(folder.at('foreign.db'), 'CREATE TABLE other (a)');
+    const foreign = await store('vacuum', '--store', 'foreign.db');
+    expect(foreign.stderr).to.contain('another program has written it');
+    expect(readdirSync(folder.path)).to.have.members([...before, 'foreign.db']);
+    for (const file of ['text.db', 'foreign.db']) {
+      const refused = await openStore(folder.at(file)).catch((error: unknown) => errorMessage(error));
+      expect(refused, file).to.match(/it is not a database|another program has written it/);
+    }
+    expect(readdirSync(folder.path)).to.have.members([...before, 'foreign.db']);
+    expect(readFileSync(folder.at('text.db'), 'utf8')).to.equal(text);
+  });
+
+  it('names the flag for a file that is written without it, and no --force for a folder', async () => {
+    for (const command of ['check', 'stats', 'vacuum']) {
+      const { status, stderr } = await store(command, 'b.db');
+      expect(status, command).to.equal(2);
+      expect(stderr, command).to.contain(
+        'unexpected argument "b.db"\n  --store b.db names the file of the store\n',
+      );
+    }
+    const folders = await store('backup', '.');
+    expect(folders.status).to.equal(2);
+    expect(folders.stderr).to.contain('is no file: name another one').and.not.contain('--force');
   });
 
   it('stats shows the size, the runs by status and by tenant, and whether a server has it open', async () => {

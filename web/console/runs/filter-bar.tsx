@@ -47,8 +47,8 @@ export function FilterBar({ filters, counts, onChange }: FilterBarProps) {
       </div>
       <input
         type="search"
-        aria-label="Search in ids, goals and errors"
-        placeholder="Search in ids, goals and errors"
+        aria-label="Search in ids, goals, errors and labels"
+        placeholder="Search in ids, goals, errors and labels"
         maxLength={200}
         value={filters.text}
         onInput={(event) => onChange({ text: event.currentTarget.value })}

@@ -1,4 +1,5 @@
 import type { RunSummary } from '../../../lib/runs/record.js';
+import { listLabels } from '../../../lib/common/wire/labels.js';
 import { formatAgo, formatInteger, formatTime, formatTook } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import { formatSelection, selectionOf } from '../run/model/addresses.js';
@@ -70,6 +71,7 @@ function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
     rerun_of,
     trigger,
     started_by,
+    labels,
   } = run;
   const label = paused ? 'paused' : status;
   return (
@@ -113,7 +115,7 @@ function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
       </td>
       <td class="about-run">
         <bdi class="name">{pipeline_id}</bdi>
-        {kind === 'plan' && <span class="src"> plan</span>}{' '}
+        {kind === 'plan' && <span class="src"> plan</span>} <Labels labels={labels} onFilter={onFilter} />
         <button
           type="button"
           class="link filter"
@@ -122,7 +124,14 @@ function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
         >
           Filter<span class="hidden-text"> by {pipeline_id}</span>
         </button>
-        <span class="line">{run.error === null ? <bdi>{cut(goal)}</bdi> : <FailureLine run={run} />}</span>
+        <span class="line">
+          <bdi>{cut(goal)}</bdi>
+        </span>
+        {run.error !== null && (
+          <span class="line">
+            <FailureLine run={run} />
+          </span>
+        )}
       </td>
       {hasTenants && (
         <td>
@@ -147,6 +156,34 @@ function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
   );
 }
 
+/** So many labels of a run are shown: the page of the run has them all. */
+const MOST_LABELS = 4;
+
+function Labels({ labels, onFilter }: Pick<RunSummary, 'labels'> & Pick<RunTableProps, 'onFilter'>) {
+  const all = listLabels(labels);
+  if (all.length === 0) return null;
+  return (
+    <span class="labels">
+      {all.slice(0, MOST_LABELS).map((label) => (
+        <button
+          key={label}
+          type="button"
+          class="label"
+          title={`${label}\nShow only the runs with this label`}
+          onClick={() => onFilter({ label })}
+        >
+          <bdi>{label}</bdi>
+        </button>
+      ))}
+      {all.length > MOST_LABELS && (
+        <span class="src" title={all.slice(MOST_LABELS).join('\n')}>
+          +{formatInteger(all.length - MOST_LABELS)}
+        </span>
+      )}
+    </span>
+  );
+}
+
 function FailureLine({ run: { error, failed_task } }: { readonly run: RunSummary }) {
   return (
     <bdi class="failed">
@@ -156,7 +193,7 @@ function FailureLine({ run: { error, failed_task } }: { readonly run: RunSummary
   );
 }
 
-/** Characters of an error: the row has one line for it. */
+/** Characters of a goal or an error: the row has one line for each. */
 const MOST_CHARACTERS = 300;
 
 function cut(text: string): string {

@@ -1,5 +1,5 @@
-import { existsSync, lstatSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, lstatSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { errorMessage } from '../../../common/errors.js';
 import type { RunRecord } from '../../../runs/record.js';
 import type { SavedCommand } from '../../../runs/store/run-store.js';
@@ -36,16 +36,27 @@ export function keepsRuns(
 /**
  * Finds the folder that keeps the runs of the shell (D68): the one that a flag names, or else `.wavetrain` in the working
  * directory, or in a folder above it that is not the home folder. Where there is none yet, it belongs into the working
- * directory, unless something else is in its place there: see {@link findPlaceProblem}.
+ * directory, unless something else is in its place there: see {@link findPlaceProblem}. @throws UsageError for a file
  */
 export function findHistoryFolder({ store }: HistoryFlags, { cwd, host }: CliContext): string {
-  if (store !== undefined) return resolve(cwd, store);
+  if (store !== undefined) return findNamedFolder(store, cwd);
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const found = join(folder, HISTORY_FOLDER);
     const isProject = folder !== host.homeFolder || folder === cwd;
     if (isProject && isOwnFolder(found, host.userId)) return found;
     if (folder === host.homeFolder || dirname(folder) === folder) return join(cwd, HISTORY_FOLDER);
   }
+}
+
+/** The commands on the store of a server take its file by the same flag. */
+function findNamedFolder(store: string, cwd: string): string {
+  const path = resolve(cwd, store);
+  if (!existsSync(path) || !statSync(path).isFile()) return path;
+  const isOfShell = basename(path) === 'runs.db' && basename(dirname(path)) === HISTORY_FOLDER;
+  const hint = isOfShell
+    ? `write --store ${dirname(store)}`
+    : `if it is the store of a server, start it with SERVICE_STORE=${store} ${PROGRAM} serve, then add --server URL`;
+  throw new UsageError(`${store} is a file, and --store names a folder with runs of the shell`, hint);
 }
 
 /** `CI=false` and `CI=` are off. */

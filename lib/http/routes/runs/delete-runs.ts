@@ -6,7 +6,7 @@ import { defineRoute, type Route } from '../../routing/route.js';
 import { closedObject, optionalText } from '../../schemas/fields.js';
 import { TenantId } from '../../schemas/request.js';
 import type { HttpServices } from '../../services.js';
-import { readTime } from './list-runs.js';
+import { CONTENT_FILTERS, readLabelsQuery, readTime } from './list-runs.js';
 
 /** So many runs are looked at by one request: each takes a part of a millisecond. */
 const RUNS_PER_REQUEST = 500;
@@ -22,6 +22,7 @@ const DeleteQuery = closedObject({
     Type.Enum(['succeeded', 'failed', 'cancelled'], { description: 'Only runs with this end.' }),
   ),
   tenant_id: Type.Optional(TenantId),
+  ...CONTENT_FILTERS,
   cursor: optionalText({ maxLength: 20, description: 'The `next_cursor` of the previous response.' }),
 });
 
@@ -39,19 +40,23 @@ export function deleteRunsRoute({ registry, clock }: HttpServices): Route {
     query: DeleteQuery,
     responses: { 200: { description: 'How many were deleted.', schema: RemovedRunsSchema } },
     handle: async ({ query, caller }) => {
-      const { finished_before, tenant_id, ...filters } = query;
-      if (
-        finished_before === undefined &&
-        filters.pipeline_id === undefined &&
-        filters.status === undefined
-      ) {
+      const { finished_before, tenant_id, label, cursor, ...filters } = query;
+      const { pipeline_id, status, text = '' } = filters;
+      const named = [finished_before, pipeline_id, status, label?.[0]];
+      if (text === '' && named.every((filter) => filter === undefined)) {
         throw new WavetrainError(
           'invalid_request',
-          'name the runs to delete: by finished_before, pipeline_id or status',
+          'name the runs to delete: by finished_before, pipeline_id, status, label or text',
         );
       }
       const before = readTime('finished_before', finished_before) ?? clock.now() + 1;
-      const selected = { ...filters, tenants: listTenants(caller, tenant_id), limit: RUNS_PER_REQUEST };
+      const selected = {
+        ...filters,
+        cursor,
+        labels: readLabelsQuery(label),
+        tenants: listTenants(caller, tenant_id),
+        limit: RUNS_PER_REQUEST,
+      };
       return { body: await registry.removePage(selected, before, resolveTenant(caller)) };
     },
   });

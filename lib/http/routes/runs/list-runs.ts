@@ -18,6 +18,23 @@ const CREATED = {
   examples: ['2026-01-31T08:00:00Z'],
 };
 
+/** Filters by what runs say of themselves. */
+export const CONTENT_FILTERS = {
+  label: Type.Optional(
+    Type.Array(Type.String({ maxLength: LABEL_LIMITS.textLength }), {
+      maxItems: LABEL_LIMITS.most,
+      description:
+        'Only runs with this label: its name, a colon and its value. May be repeated: a run must have all of them.',
+      examples: [['team:billing']],
+    }),
+  ),
+  text: optionalText({
+    maxLength: LISTING_LIMITS.textLength,
+    description:
+      'Only runs with this text in the id of their pipeline, their goal, their error or a label (as in `team:billing`), in capital or small letters, or at the beginning or end of their id, from six characters on. Of a goal or an error, the first 2,000 characters count.',
+  }),
+};
+
 const ListQuery = closedObject({
   status: Type.Optional(RunStatusFilterSchema),
   tenant_id: Type.Optional(TenantId),
@@ -28,24 +45,12 @@ const ListQuery = closedObject({
     description: `Only runs that were started so: ${STARTED_BY_KINDS.join(', ')}; with a name, as in \`key:ci\`.`,
     examples: ['key:ci'],
   }),
-  label: Type.Optional(
-    Type.Array(Type.String({ maxLength: LABEL_LIMITS.textLength }), {
-      maxItems: LABEL_LIMITS.most,
-      description:
-        'Only runs with this label: its name, a colon and its value. May be repeated: a run must have all of them.',
-      examples: [['team:billing']],
-    }),
-  ),
   id: optionalText({
     pattern: '^[0-9a-fA-F-]{4,36}$',
     description: 'Only runs whose id begins or ends with these characters, at least four.',
     examples: ['3f9c1a'],
   }),
-  text: optionalText({
-    maxLength: LISTING_LIMITS.textLength,
-    description:
-      'Only runs with this text in the id of their pipeline, their goal, their error or a label (as in `team:billing`), in capital or small letters, or at the beginning or end of their id, from six characters on. Of a goal or an error, the first 2,000 characters count.',
-  }),
+  ...CONTENT_FILTERS,
   created_after: optionalText({
     ...CREATED,
     description: 'Only runs that were submitted at this time or later: ISO 8601 with its zone.',
@@ -101,7 +106,7 @@ function readQuery(query: Static<typeof ListQuery>, caller: Caller): RunQuery {
     limit,
     tenants: listTenants(caller, tenant_id),
     startedBy: started_by === undefined ? undefined : readStartedByQuery(started_by),
-    labels: label?.map(readLabelQuery),
+    labels: readLabelsQuery(label),
     createdAfterMs: readTime('created_after', created_after),
     createdBeforeMs: readTime('created_before', created_before),
   };
@@ -116,8 +121,9 @@ function readStartedByQuery(text: string): StartedByFilter {
   );
 }
 
-function readLabelQuery(text: string): string {
-  if (readLabel(text) !== undefined) return text;
+/** @throws WavetrainError `invalid_request` for a label without a colon */
+export function readLabelsQuery(labels: readonly string[] | undefined): readonly string[] | undefined {
+  if (labels === undefined || labels.every((text) => readLabel(text) !== undefined)) return labels;
   throw new WavetrainError(
     'invalid_request',
     'query parameter "label" must be the name of a label, a colon and its value, as in team:billing',

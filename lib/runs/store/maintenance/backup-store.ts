@@ -6,7 +6,7 @@ import { lockFile } from '../sqlite/thread/connection.js';
 import { isLocked, loadDriver } from '../sqlite/open-errors.js';
 import { BackupPlace } from './backup-place.js';
 import { copyStore, type StoreCopy } from './copy-store.js';
-import { assertStoreExists } from './store-file.js';
+import { assertNotEmpty, assertStoreExists } from './store-file.js';
 
 /** A backup, as `wavetrain store backup --json` prints it. */
 export interface StoreBackup extends StoreCopy {
@@ -36,6 +36,7 @@ export async function backupStore(
 ): Promise<StoreBackup> {
   const startedAt = clock.monotonicNow();
   await assertStoreExists(file);
+  await assertNotEmpty(file);
   const place = await BackupPlace.prepare(file, target, isReplaced);
   let lock: Database.Database | undefined;
   try {

@@ -1,12 +1,12 @@
 import type Database from 'libsql';
 import { errorMessage } from '../../../common/errors.js';
 import { formatCount } from '../../../common/text.js';
-import { cannotOpen } from '../sqlite/open-errors.js';
+import { hasLock } from '../sqlite/thread/connection.js';
 import { assertOurs, readVersion, TABLES_VERSION } from '../sqlite/thread/schema.js';
 import { PARTS_PER_RUN } from '../sqlite/thread/packing.js';
 import { selectAll, selectOne } from '../sqlite/thread/statements.js';
 import { countKept } from './store-stats.js';
-import { inspectStore } from './store-file.js';
+import { assertNotEmpty, cannotOpenStore, inspectStore, isNoDatabase } from './store-file.js';
 
 /** So many problems that SQLite finds are listed. */
 const MOST_PROBLEMS = 20;
@@ -91,6 +91,9 @@ export async function checkStore(file: string, isQuick: boolean): Promise<StoreC
     known_version: TABLES_VERSION,
   });
   const found: string[] = [];
+  // A server has had a file that has a lock beside it: it was a store.
+  const wasStore = hasLock(file);
+  if (!wasStore) await assertNotEmpty(file);
   try {
     return await inspectStore(file, ({ database }) => check(database, isQuick, found), {
       explain: (_, error) => {
@@ -98,19 +101,19 @@ export async function checkStore(file: string, isQuick: boolean): Promise<StoreC
       },
     });
   } catch (error) {
-    if (!isDamage(error)) throw await toUsageError(file, error);
+    if (!isDamage(error, wasStore)) throw await toUsageError(file, error);
     return found.length > 0 ? { ...damaged(''), problems: found } : damaged(errorMessage(error));
   }
 }
 
 async function toUsageError(file: string, error: unknown): Promise<unknown> {
-  return error instanceof Error && error.name === 'WavetrainError' ? error : cannotOpen(file, error);
+  return error instanceof Error && error.name === 'WavetrainError' ? error : cannotOpenStore(file, error);
 }
 
-const DAMAGE = /malformed|corrupt|not a database/i;
+const DAMAGE = /malformed|corrupt/i;
 
-function isDamage(error: unknown): boolean {
-  return DAMAGE.test(errorMessage(error));
+function isDamage(error: unknown, wasStore: boolean): boolean {
+  return DAMAGE.test(errorMessage(error)) || (wasStore && isNoDatabase(error));
 }
 
 /** @param found receives the problems: a damaged file may end the check */

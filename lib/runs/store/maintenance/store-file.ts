@@ -24,7 +24,7 @@ interface ReadOptions {
   readonly isQueryOnly?: boolean;
   /** The work takes some milliseconds: nobody else reads the file meanwhile. Default false. */
   readonly isShort?: boolean;
-  /** Says what kept the file from being read. Default {@link cannotOpen}. */
+  /** Says what kept the file from being read. Default {@link cannotOpenStore}. */
   readonly explain?: (file: string, error: unknown) => Promise<WavetrainError> | WavetrainError;
 }
 
@@ -37,7 +37,7 @@ interface ReadOptions {
 export async function inspectStore<T>(
   file: string,
   work: (store: StoreReader) => T,
-  { isQueryOnly = true, isShort = false, explain = cannotOpen }: ReadOptions = {},
+  { isQueryOnly = true, isShort = false, explain = cannotOpenStore }: ReadOptions = {},
 ): Promise<T> {
   const open = loadDriver();
   await assertStoreExists(file);
@@ -102,6 +102,28 @@ export async function assertStoreExists(file: string): Promise<void> {
       },
     );
   });
+}
+
+/** Says what keeps a file from being opened: one that is no database is no store. */
+export async function cannotOpenStore(file: string, cause: unknown): Promise<WavetrainError> {
+  return isNoDatabase(cause) ? notAStore(file, 'it is not a database', cause) : cannotOpen(file, cause);
+}
+
+/** Returns true when SQLite says of a file that it is none of its own. */
+export function isNoDatabase(error: unknown): boolean {
+  return /not a database/i.test(errorMessage(error));
+}
+
+function notAStore(file: string, reason: string, cause?: unknown): WavetrainError {
+  return new WavetrainError('bad_usage', `${file} is not a store: ${reason}: name another file`, { cause });
+}
+
+/** Refuses a file without content, which only a server makes a store. @throws WavetrainError `bad_usage` */
+export async function assertNotEmpty(file: string): Promise<void> {
+  // The rows of a store may all be in `-wal` still.
+  if ((await measureFile(file)) === 0 && !(await measureFile(`${file}-wal`))) {
+    throw notAStore(file, 'it is empty');
+  }
 }
 
 /** Bytes of a file; undefined when it is missing. Rejects when its folder is missing. */

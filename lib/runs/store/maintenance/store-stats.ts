@@ -5,7 +5,7 @@ import { assertOurs, readVersion, TABLES_VERSION } from '../sqlite/thread/schema
 import { selectAll, selectOne } from '../sqlite/thread/statements.js';
 import type Database from 'libsql';
 import { type FolderSize, measureFolder } from './files-folder.js';
-import { measureFile, inspectStore, type StoreReader } from './store-file.js';
+import { assertNotEmpty, measureFile, inspectStore, type StoreReader } from './store-file.js';
 
 /** So many tenants are listed, those with most runs. */
 const MOST_TENANTS = 20;
@@ -69,6 +69,7 @@ export async function readStoreStats(file: string): Promise<StoreStats | undefin
 
 /** As {@link readStoreStats}, with the files of runs, each of which is looked at. */
 export async function readWholeStoreStats(file: string): Promise<(StoreStats & FolderSize) | undefined> {
+  await assertNotEmpty(file);
   const stats = await readStoreStats(file);
   return stats && { ...stats, ...(await measureFolder(`${file}.files`)) };
 }

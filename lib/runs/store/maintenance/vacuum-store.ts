@@ -1,9 +1,16 @@
 import type Database from 'libsql';
 import { WavetrainError } from '../../../common/errors.js';
-import { lockFile, type OpenFile } from '../sqlite/thread/connection.js';
-import { cannotOpen, isLocked, loadDriver } from '../sqlite/open-errors.js';
+import { hasLock, lockFile, type OpenFile, removeLock } from '../sqlite/thread/connection.js';
+import { isLocked, loadDriver } from '../sqlite/open-errors.js';
 import { assertOurs } from '../sqlite/thread/schema.js';
-import { assertStoreExists, describeWriteError, existingFile, measureFile } from './store-file.js';
+import {
+  assertNotEmpty,
+  assertStoreExists,
+  cannotOpenStore,
+  describeWriteError,
+  existingFile,
+  measureFile,
+} from './store-file.js';
 
 /** Bytes of a file before and after its free space was given back. */
 export interface VacuumedStore {
@@ -20,10 +27,12 @@ export interface VacuumedStore {
 export async function vacuumStore(file: string): Promise<VacuumedStore> {
   const open = loadDriver();
   await assertStoreExists(file);
+  await assertNotEmpty(file);
   const before = await measureAll(file);
+  const hadLock = hasLock(file);
   const lock = takeLock(file, open);
   try {
-    const database = await openToVacuum(file, open);
+    const database = await openToVacuum(file, open, hadLock);
     try {
       database.exec('VACUUM');
       // The rows are in `-wal` until then.
@@ -61,7 +70,7 @@ function cannotVacuum(file: string, error: unknown): WavetrainError {
   return new WavetrainError('bad_usage', `the store ${file} cannot be vacuumed: ${reason}`, { cause: error });
 }
 
-async function openToVacuum(file: string, open: OpenFile): Promise<Database.Database> {
+async function openToVacuum(file: string, open: OpenFile, hadLock: boolean): Promise<Database.Database> {
   let database: Database.Database | undefined;
   try {
     database = open(existingFile(file));
@@ -69,6 +78,7 @@ async function openToVacuum(file: string, open: OpenFile): Promise<Database.Data
     return database;
   } catch (error) {
     database?.close();
-    throw await cannotOpen(file, error);
+    if (!hadLock) removeLock(file);
+    throw await cannotOpenStore(file, error);
   }
 }

@@ -116,7 +116,7 @@ describe('the history of the shell: what run keeps (D68)', () => {
 
   it('says when a history that is named cannot be written', async () => {
     project.folder.write('file', 'a file is in its place');
-    const { stderr } = await project.invoke(['run', 'bad.yaml', '--store', 'file']);
+    const { stderr } = await project.invoke(['run', 'bad.yaml', '--store', 'file/folder']);
     expect(stderr.match(/the history lacks this run: cannot write to/g)).to.have.length(1);
   });
 

@@ -192,6 +192,22 @@ describe('A settled run that has left the memory of a server (D74)', () => {
     expect((await list('?counts=true')).counts).to.include({ succeeded: 1, failed: 0 });
   });
 
+  it('is deleted by a label, or by a text that it has, but by no empty text (D76)', async () => {
+    for (const team of ['ops', 'billing']) {
+      await run('/pipelines/run_async', { pipeline: FAILING, labels: { team } });
+    }
+    const remove = async (query: string) =>
+      server.request<{ deleted: number }>('DELETE', `/pipelines/runs${query}`);
+    expect((await remove('?text=')).status).to.equal(400);
+    expect((await remove('?label=ops')).status).to.equal(400);
+    expect((await remove('?label=team:ops&label=stage:x')).body.deleted).to.equal(0);
+    expect((await remove('?label=team:ops')).body.deleted).to.equal(1);
+    expect((await remove('?text=no%20such%20text')).body.deleted).to.equal(0);
+    expect((await list()).runs).to.have.length(1);
+    expect((await remove('?text=TEAM:bill')).body.deleted).to.equal(1);
+    expect((await list()).runs).to.deep.equal([]);
+  });
+
   it('is the oldest that is kept, as the list says with the limits of the store, until it is deleted', async () => {
     const first = await run('/pipelines/run_async', { pipeline: FAILING });
     const second = await run('/pipelines/run_async', { pipeline: FAILING, tenant_id: 'other' });

@@ -9,7 +9,7 @@ import { eventually, expectHash, expectText } from '../../waiting.js';
 /** Fails after a fan-out of which one item fails, and stores something. */
 const CITIES = {
   id: 'cities',
-  goal: 'Fetch {{params.count}} cities',
+  goal: 'Fetch 3 cities',
   params: { count: { type: 'integer', default: 3 } },
   tasks: [
     { id: 'list', tool: 'mock', inputs: { names: ['Rome', 'Oslo', 'Bern'] } },
@@ -99,6 +99,10 @@ describe('The run console on a real server, in a browser without network', funct
     await button(/^failed/).click();
     await eventually(async () => (await page.getByRole('row').count()) === 2);
     expect(new URL(page.url()).search).to.equal('?status=failed');
+    expect(await page.locator('.about-run .line').allInnerTexts()).to.deep.equal([
+      'Fetch 3 cities',
+      'each[1]: fetch failed: connection refused',
+    ]);
     await button('All').click();
     await page.getByRole('searchbox').fill('HELD');
     await eventually(async () => (await page.getByRole('row').count()) === 2);
@@ -127,6 +131,14 @@ describe('The run console on a real server, in a browser without network', funct
     await eventually(async () => (await page.getByRole('row').count()) === 2);
     await button('Do not filter by label').click();
     await eventually(async () => (await page.getByRole('row').count()) === 3);
+    expect(await page.locator('.about-run .label').allInnerTexts()).to.deep.equal([
+      'team:billing',
+      'url:http://x?a=b&c',
+    ]);
+    await button('team:billing').click();
+    await eventually(async () => (await page.getByRole('row').count()) === 2);
+    expect(new URL(page.url()).search).to.equal('?label=team%3Abilling');
+    await page.getByPlaceholder('Search in ids, goals, errors and labels').waitFor();
   });
 
   it('shows which runs a schedule and a key have started, in the list, which they filter, and in the header of a run', async () => {

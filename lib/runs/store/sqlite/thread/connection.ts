@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type Database from 'libsql';
 import { errorCode } from '../../../../common/errors.js';
@@ -26,10 +26,20 @@ export interface WritableFile {
  * @param lockTimeoutMs how long to wait for the lock. Default: longer than it takes to look whether anybody has it
  */
 export function openWriter(file: string, open: OpenFile, lockTimeoutMs?: number): WritableFile {
+  const hadLock = hasLock(file);
   const lock = lockFile(file, open, lockTimeoutMs);
   try {
     createForUser(file);
-    const database = openDatabase(open(file));
+    const database = open(file);
+    try {
+      // Before anything of the file is changed.
+      assertOurs(database);
+    } catch (error) {
+      database.close();
+      if (!hadLock) removeLock(file);
+      throw error;
+    }
+    prepareWriter(database);
     return {
       database,
       close: () => {
@@ -69,9 +79,23 @@ export function lockFile(
   }
 }
 
+/** Returns true when there is the file of the lock, whether or not somebody has the lock. */
+export function hasLock(file: string): boolean {
+  return existsSync(`${file}.lock`);
+}
+
+/** Removes the lock that this process has and has created, beside a file that turns out to be of another program. */
+export function removeLock(file: string): void {
+  try {
+    rmSync(`${file}.lock`, { force: true });
+  } catch {
+    // A system that removes no open file keeps it.
+  }
+}
+
 /** Looks whether a process has the lock of the file, without taking it. */
 export function isLockedBySomebody(file: string, open: OpenFile): boolean {
-  if (!existsSync(`${file}.lock`)) return false;
+  if (!hasLock(file)) return false;
   const lock = open(`${file}.lock`);
   try {
     lock.prepare('SELECT 1 FROM sqlite_schema').all();
@@ -97,9 +121,7 @@ export function createForUser(file: string): void {
   }
 }
 
-function openDatabase(database: Database.Database): Database.Database {
-  // Before anything of the file is changed.
-  assertOurs(database);
+function prepareWriter(database: Database.Database): void {
   // Before anything is written; for a file that is there, it would wait for the disk and change nothing.
   const [{ page_count: pages }] = database.prepare('PRAGMA page_count').all() as [{ page_count: number }];
   if (pages === 0) database.exec('PRAGMA auto_vacuum = INCREMENTAL');
@@ -108,7 +130,6 @@ function openDatabase(database: Database.Database): Database.Database {
   database.exec('PRAGMA journal_size_limit = 67108864');
   database.exec(`PRAGMA cache_size = -${WRITER_CACHE_KIB}`);
   migrate(database);
-  return database;
 }
 
 interface ReaderOptions {

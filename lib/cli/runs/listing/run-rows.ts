@@ -1,0 +1,95 @@
+import { formatStartedBy } from '../../../common/wire/started-by.js';
+import { statusFormatter } from '../../render/run-summary.js';
+import { type Column, formatColumns } from '../../render/table.js';
+import type { Formatter, Style, Terminal } from '../../render/terminal.js';
+import { formatAge, toSingleLine, truncateMiddle } from '../../render/text.js';
+import type { ListedRun } from './kept-listing.js';
+
+/** Of a run that waits at a breakpoint. */
+export const PAUSED = 'paused';
+
+/** Of a run of the history whose process ended before it had settled. */
+export const INTERRUPTED = 'interrupted';
+
+/** Terminals that are narrower get the end of each run id, which the other commands take. */
+const COLUMNS_FOR_IDS = 72;
+const COLUMNS_FOR_SHORT_IDS = 48;
+
+/** So wide is a terminal on which a line also says what its run is about. */
+const COLUMNS_FOR_GOALS = 120;
+
+/** A narrower terminal has no room for a goal beside the pipeline. */
+const COLUMNS_FOR_FOUND_GOALS = 60;
+
+/** Of a goal or an error in a file or a pipe. */
+const MOST_CHARACTERS = 200;
+
+/** Formats runs as lines of a table. @param isSearch says what each is about also where there is less room */
+export function formatRuns(
+  runs: readonly ListedRun[],
+  terminal: Terminal,
+  now: number,
+  isSearch = false,
+): string[] {
+  const { style } = terminal;
+  if (runs.length === 0) return [style.dim('no runs found')];
+  const hasGoals = hasRoomForGoals(terminal, isSearch);
+  const idLength = idLengthFor(terminal, hasGoals);
+  const columns: Column<ListedRun>[] = [
+    { heading: 'RUN ID', cell: ({ run_id: id }) => id.slice(-idLength) },
+    { heading: 'STATUS', cell: wordOf },
+    { heading: 'AGE', cell: (run) => formatAge(now - Date.parse(run.created_at)), dispensable: 1 },
+    { heading: 'TASKS', cell: formatTasks, dispensable: 2 },
+  ];
+  let last: Column<ListedRun> = { heading: 'PIPELINE', cell: formatPipeline };
+  if (hasGoals) {
+    const width = !terminal.interactive || terminal.columns >= COLUMNS_FOR_GOALS ? 32 : 20;
+    columns.push({ ...last, cell: (run) => truncateMiddle(formatPipeline(run), width) });
+    last = { heading: 'GOAL OR ERROR', cell: formatGoal, hasSentences: true };
+  }
+  const paint = (line: string, run: ListedRun): string => {
+    const word = wordOf(run);
+    return line.replace(` ${word} `, ` ${formatStatus(run.status, style)(word)} `);
+  };
+  return formatColumns({ rows: runs, columns, last, paint }, terminal);
+}
+
+function hasRoomForGoals({ interactive, columns }: Terminal, isSearch: boolean): boolean {
+  if (!interactive) return isSearch;
+  return columns >= (isSearch ? COLUMNS_FOR_FOUND_GOALS : COLUMNS_FOR_GOALS);
+}
+
+function idLengthFor({ interactive, columns }: Terminal, hasGoals: boolean): number {
+  if (!interactive || columns >= (hasGoals ? COLUMNS_FOR_GOALS : COLUMNS_FOR_IDS))
+    return Number.POSITIVE_INFINITY;
+  return columns < COLUMNS_FOR_SHORT_IDS ? 8 : 12;
+}
+
+/** The goal of a run; the error of one that has failed. */
+function formatGoal({ goal, error }: ListedRun): string {
+  return toSingleLine((error ?? goal).slice(0, MOST_CHARACTERS));
+}
+
+function formatStatus(status: ListedRun['status'], style: Style): Formatter {
+  return status === INTERRUPTED ? style.yellow : statusFormatter(status, style);
+}
+
+function wordOf({ status, paused }: ListedRun): string {
+  return paused ? PAUSED : status;
+}
+
+function formatTasks({ progress: { tasks, tasks_settled: settled } }: ListedRun): string {
+  return `${settled ?? '?'}/${tasks}`;
+}
+
+function formatPipeline(run: ListedRun): string {
+  return `${toSingleLine(run.pipeline_id)}${describeKind(run)}`;
+}
+
+/** ` (plan, schedule)`: what a run is that is not a pipeline, and what has started it; of a key also its name. */
+function describeKind({ kind, trigger, started_by: startedBy }: ListedRun): string {
+  const words: string[] = [...(kind === 'plan' ? [kind] : []), ...(trigger ? [trigger] : [])];
+  // An older server does not say who has started a run.
+  if (startedBy?.kind === 'key') words.push(toSingleLine(formatStartedBy(startedBy)));
+  return words.length === 0 ? '' : ` (${words.join(', ')})`;
+}
