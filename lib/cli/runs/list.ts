@@ -21,7 +21,7 @@ import { wrapLine } from '../render/text.js';
 import { PROGRAM } from '../package-info.js';
 import { UsageError } from '../input/usage-errors.js';
 import { explainFirst, openHistory } from './kept-run.js';
-import { createRunFinder, findListed, type ListedRun } from './listing/kept-listing.js';
+import { createRunFinder, findListed, type RunOfList } from './listing/kept-listing.js';
 import { formatRuns, INTERRUPTED, PAUSED } from './listing/run-rows.js';
 import { callServer, listNewestRuns, type RunList } from './server-client.js';
 
@@ -160,7 +160,7 @@ async function listServerRuns(
   return callServer(flags, context, (client) => listNewestRuns(client, query, most));
 }
 
-type ListedRuns = RunList<ListedRun>;
+type ListedRuns = RunList<RunOfList>;
 
 /** Lists the runs of the history, without rebuilding them, or reading what those that have settled were given. */
 function listKeptRuns(
@@ -175,7 +175,7 @@ function listKeptRuns(
   const labels = readLabelFilter(flags.label) ?? [];
   const finds = text === undefined ? undefined : createRunFinder(text);
   const status = findStatus(flags, KEPT_STATUSES, history.path);
-  const runs: ListedRun[] = [];
+  const runs: RunOfList[] = [];
   for (const id of history.ids()) {
     const listed = findListed(id, history);
     if (listed === undefined) continue;
