@@ -17,7 +17,7 @@ export class RerunCommand extends ShellRunCommand {
     description: 'goes on from where a run of this folder failed or was interrupted, with the fixed file',
     details: `
       Without RUN_ID it takes the newest run that wavetrain run has kept in .wavetrain, or the newest one of FILE. RUN_ID
-      is the id of a run, or its last 4 or more characters: wavetrain runs list shows them.
+      is the id of a run, or 4 or more characters of its end or beginning: wavetrain runs list shows them.
 
       The file is read again, and what has succeeded is reused: tasks whose definition, tool and everything that they
       read are as they were, and the items of a fan-out that have succeeded. Everything else runs: what failed, what was

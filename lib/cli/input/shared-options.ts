@@ -72,8 +72,8 @@ export abstract class HistoryCommand extends ServerCommand {
 
 /** The help of a command on the run that it takes. */
 export const RUN_ID_DETAILS = `
-  RUN_ID is the id of a run, or its last 4 or more characters (ids begin with the time, so their start is often the
-  same). If the server requires an API key, set WAVETRAIN_API_KEY.
+  RUN_ID is the id of a run, or 4 or more characters of its end or its beginning (ids begin with the time, so their
+  beginning is often the same). If the server requires an API key, set WAVETRAIN_API_KEY.
 `;
 
 export const HISTORY_DETAILS = `

@@ -21,7 +21,7 @@ import { UsageError } from '../input/usage-errors.js';
 import { PROGRAM } from '../package-info.js';
 import { describeDraining, serverFlag } from '../render/run-summary.js';
 import { assertNotAtWork, assertOnServer, explainElsewhere, findKept, openHistory } from './kept-run.js';
-import { findListed, type ListedRun } from './listing/kept-listing.js';
+import { findListed, type RunOfList } from './listing/kept-listing.js';
 import { type KeptSelection, removeKept, selectKept } from './listing/kept-selection.js';
 import { formatRuns } from './listing/run-rows.js';
 import { callServer, resolveRunId } from './server-client.js';
@@ -183,7 +183,7 @@ export class RunsDeleteCommand extends HistoryCommand {
     return EXIT.done;
   }
 
-  #printPreview(count: number, newest: readonly ListedRun[], place: string): ExitStatus {
+  #printPreview(count: number, newest: readonly RunOfList[], place: string): ExitStatus {
     const { stdout, stderr, env, clock } = this.context;
     if (newest.length > 0)
       stdout.write(`${formatRuns(newest, detectTerminal(stdout, env), clock.now()).join('\n')}\n`);
@@ -210,7 +210,7 @@ const RUNS_PER_PAGE = 500;
 
 interface FoundOnServer {
   readonly count: number;
-  readonly newest: readonly ListedRun[];
+  readonly newest: readonly RunOfList[];
 }
 
 /** Finds the runs of a server that a query would delete. */
@@ -219,7 +219,7 @@ async function findOnServer(
   client: WavetrainClient,
 ): Promise<FoundOnServer> {
   const beforeMs = before === undefined ? Number.POSITIVE_INFINITY : Date.parse(before);
-  const newest: ListedRun[] = [];
+  const newest: RunOfList[] = [];
   let count = 0;
   for (let cursor: string | undefined; ; ) {
     // A run that was submitted later has not settled earlier.

@@ -1,5 +1,6 @@
 import { matchesLabels } from '../../common/wire/labels.js';
 import { toIsoTime } from '../../common/clock.js';
+import { LISTING_LIMITS } from '../../common/limits.js';
 import { formatCount } from '../../common/text.js';
 import type { KeptRuns } from '../../runs/store/shell/kept-runs.js';
 import {
@@ -17,9 +18,10 @@ import { readPointInTime } from '../input/times.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
 import { wrapLine } from '../render/text.js';
+import { PROGRAM } from '../package-info.js';
 import { UsageError } from '../input/usage-errors.js';
 import { explainFirst, openHistory } from './kept-run.js';
-import { createRunFinder, findListed, type ListedRun } from './listing/kept-listing.js';
+import { createRunFinder, findListed, type RunOfList } from './listing/kept-listing.js';
 import { formatRuns, INTERRUPTED, PAUSED } from './listing/run-rows.js';
 import { callServer, listNewestRuns, type RunList } from './server-client.js';
 
@@ -95,6 +97,7 @@ export class RunsListCommand extends HistoryCommand {
     const isSearch = this.text !== undefined || this.label !== undefined;
     const lines = formatRuns(runs, terminal, context.clock.now(), isSearch);
     context.stdout.write(`${lines.join('\n')}\n`);
+    if (runs.length === 0 && SHORT_ID.test(this.text ?? '')) printShortId(this.text ?? '', context);
     if (hasMore) {
       const whose = history === undefined ? 'the server' : history.path;
       const more = wrapLine(`${whose} ${HAS_MORE}`, detectTerminal(context.stderr, context.env));
@@ -102,6 +105,14 @@ export class RunsListCommand extends HistoryCommand {
     }
     return EXIT.done;
   }
+}
+
+/** Enough of an id for the commands on a run, but not for a search. */
+const SHORT_ID = /^[0-9a-f]{4,5}$/i;
+
+function printShortId(text: string, { stderr, env }: CliContext): void {
+  const line = `--text searches ids from ${LISTING_LIMITS.idPartLength} characters on; ${PROGRAM} runs show ${text} finds a run by 4`;
+  stderr.write(`${wrapLine(line, detectTerminal(stderr, env)).join('\n')}\n`);
 }
 
 function printMigrating(runs: number, { stderr, env }: CliContext): void {
@@ -149,7 +160,7 @@ async function listServerRuns(
   return callServer(flags, context, (client) => listNewestRuns(client, query, most));
 }
 
-type ListedRuns = RunList<ListedRun>;
+type ListedRuns = RunList<RunOfList>;
 
 /** Lists the runs of the history, without rebuilding them, or reading what those that have settled were given. */
 function listKeptRuns(
@@ -164,7 +175,7 @@ function listKeptRuns(
   const labels = readLabelFilter(flags.label) ?? [];
   const finds = text === undefined ? undefined : createRunFinder(text);
   const status = findStatus(flags, KEPT_STATUSES, history.path);
-  const runs: ListedRun[] = [];
+  const runs: RunOfList[] = [];
   for (const id of history.ids()) {
     const listed = findListed(id, history);
     if (listed === undefined) continue;

@@ -25,7 +25,7 @@ export class InspectCommand extends HistoryCommand {
   static override usage = HistoryCommand.Usage({
     description: 'shows what the actors of a run have done, in a browser',
     details: `
-      WHAT is a recording, as run --record writes it, or the id of a run, or its last 4 or more characters. Of a recording,
+      WHAT is a recording, as run --record writes it, or the id of a run, or 4 or more characters of its end or beginning. Of a recording,
       and of a run that wavetrain run has kept in the folder .wavetrain, the command serves the page on a free port of this
       machine, prints its address, and ends with Ctrl-C; no server is needed. Of a run of a server, which --server or
       WAVETRAIN_SERVER names, it prints the address of the page there.

@@ -10,7 +10,7 @@ import type { KeptRuns, ShellRun } from '../../../runs/store/shell/kept-runs.js'
 import { type KeptState, type ShownRecord, stateOf } from '../kept-run.js';
 
 /** A run of a server, or of the history. */
-export type ListedRun = Omit<RunSummary, 'status' | 'progress'> &
+export type RunOfList = Omit<RunSummary, 'status' | 'progress'> &
   Pick<ShownRecord, 'status'> & { readonly progress: RunSummary['progress'] | UnknownProgress };
 
 /** Of a run of the history that has not settled: it is not rebuilt to be listed. */
@@ -21,7 +21,7 @@ type UnknownProgress = Readonly<
 };
 
 /** Says of a run of the history what lists say, without rebuilding it; undefined for one that a crash has torn. */
-export function findListed(id: string, history: KeptRuns): ListedRun | undefined {
+export function findListed(id: string, history: KeptRuns): RunOfList | undefined {
   const summary = history.summary(id);
   if (summary !== undefined) return summary;
   const run = history.read(id);
@@ -30,7 +30,7 @@ export function findListed(id: string, history: KeptRuns): ListedRun | undefined
   return state === undefined ? undefined : summarize(run, state);
 }
 
-function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): ListedRun {
+function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): RunOfList {
   const { kind, definition, pipelines, tenant_id, rerun } = submission;
   const parts = pipelines === undefined ? [definition] : Object.values(pipelines);
   const tasks = parts.reduce(
@@ -60,7 +60,7 @@ function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): 
 }
 
 /** Returns what finds a text in runs as a server does. */
-export function createRunFinder(text: string): (run: ListedRun) => boolean {
+export function createRunFinder(text: string): (run: RunOfList) => boolean {
   const finds = createTextFinder(text, LISTING_LIMITS.searchedLength);
   const id = text.toLowerCase();
   return ({ run_id: runId, pipeline_id, goal, error, labels }) =>

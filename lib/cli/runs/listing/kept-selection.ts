@@ -1,7 +1,7 @@
 import { matchesLabels } from '../../../common/wire/labels.js';
 import type { RemoveQuery } from '../../../client/index.js';
 import type { KeptRuns } from '../../../runs/store/shell/kept-runs.js';
-import { createRunFinder, findListed, type ListedRun } from './kept-listing.js';
+import { createRunFinder, findListed, type RunOfList } from './kept-listing.js';
 
 /** The runs of the history that a query selects, and how many of them must stay. */
 export interface KeptSelection {
@@ -56,7 +56,7 @@ function createSelector(query: RemoveQuery, history: KeptRuns): (id: string) => 
 
 /** Of a run that has not settled, when the last thing happened that is known of it: that reads all of the run. */
 function endOf(
-  { run_id: id, finished_at: finishedAt, created_at: createdAt }: ListedRun,
+  { run_id: id, finished_at: finishedAt, created_at: createdAt }: RunOfList,
   history: KeptRuns,
 ): number {
   if (finishedAt !== null) return Date.parse(finishedAt);

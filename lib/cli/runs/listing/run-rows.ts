@@ -3,7 +3,7 @@ import { statusFormatter } from '../../render/run-summary.js';
 import { type Column, formatColumns } from '../../render/table.js';
 import type { Formatter, Style, Terminal } from '../../render/terminal.js';
 import { formatAge, toSingleLine, truncateMiddle } from '../../render/text.js';
-import type { ListedRun } from './kept-listing.js';
+import type { RunOfList } from './kept-listing.js';
 
 /** Of a run that waits at a breakpoint. */
 export const PAUSED = 'paused';
@@ -26,7 +26,7 @@ const MOST_CHARACTERS = 200;
 
 /** Formats runs as lines of a table. @param isSearch says what each is about also where there is less room */
 export function formatRuns(
-  runs: readonly ListedRun[],
+  runs: readonly RunOfList[],
   terminal: Terminal,
   now: number,
   isSearch = false,
@@ -35,19 +35,19 @@ export function formatRuns(
   if (runs.length === 0) return [style.dim('no runs found')];
   const hasGoals = hasRoomForGoals(terminal, isSearch);
   const idLength = idLengthFor(terminal, hasGoals);
-  const columns: Column<ListedRun>[] = [
+  const columns: Column<RunOfList>[] = [
     { heading: 'RUN ID', cell: ({ run_id: id }) => id.slice(-idLength) },
     { heading: 'STATUS', cell: wordOf },
     { heading: 'AGE', cell: (run) => formatAge(now - Date.parse(run.created_at)), dispensable: 1 },
     { heading: 'TASKS', cell: formatTasks, dispensable: 2 },
   ];
-  let last: Column<ListedRun> = { heading: 'PIPELINE', cell: formatPipeline };
+  let last: Column<RunOfList> = { heading: 'PIPELINE', cell: formatPipeline };
   if (hasGoals) {
     const width = !terminal.interactive || terminal.columns >= COLUMNS_FOR_GOALS ? 32 : 20;
     columns.push({ ...last, cell: (run) => truncateMiddle(formatPipeline(run), width) });
     last = { heading: 'GOAL OR ERROR', cell: formatGoal, hasSentences: true };
   }
-  const paint = (line: string, run: ListedRun): string => {
+  const paint = (line: string, run: RunOfList): string => {
     const word = wordOf(run);
     return line.replace(` ${word} `, ` ${formatStatus(run.status, style)(word)} `);
   };
@@ -66,28 +66,28 @@ function idLengthFor({ interactive, columns }: Terminal, hasGoals: boolean): num
 }
 
 /** The goal of a run; the error of one that has failed. */
-function formatGoal({ goal, error }: ListedRun): string {
+function formatGoal({ goal, error }: RunOfList): string {
   return toSingleLine((error ?? goal).slice(0, MOST_CHARACTERS));
 }
 
-function formatStatus(status: ListedRun['status'], style: Style): Formatter {
+function formatStatus(status: RunOfList['status'], style: Style): Formatter {
   return status === INTERRUPTED ? style.yellow : statusFormatter(status, style);
 }
 
-function wordOf({ status, paused }: ListedRun): string {
+function wordOf({ status, paused }: RunOfList): string {
   return paused ? PAUSED : status;
 }
 
-function formatTasks({ progress: { tasks, tasks_settled: settled } }: ListedRun): string {
+function formatTasks({ progress: { tasks, tasks_settled: settled } }: RunOfList): string {
   return `${settled ?? '?'}/${tasks}`;
 }
 
-function formatPipeline(run: ListedRun): string {
+function formatPipeline(run: RunOfList): string {
   return `${toSingleLine(run.pipeline_id)}${describeKind(run)}`;
 }
 
 /** ` (plan, schedule)`: what a run is that is not a pipeline, and what has started it; of a key also its name. */
-function describeKind({ kind, trigger, started_by: startedBy }: ListedRun): string {
+function describeKind({ kind, trigger, started_by: startedBy }: RunOfList): string {
   const words: string[] = [...(kind === 'plan' ? [kind] : []), ...(trigger ? [trigger] : [])];
   // An older server does not say who has started a run.
   if (startedBy?.kind === 'key') words.push(toSingleLine(formatStartedBy(startedBy)));

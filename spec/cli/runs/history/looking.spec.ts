@@ -82,6 +82,15 @@ describe('the history of the shell: the runs commands without a server (D68)', (
     expect(await find(id.slice(0, 6))).to.equal(true);
     expect(await find(id.slice(-5)), 'five characters').to.equal(false);
     expect(await find(id.slice(9, 20)), 'in the middle').to.equal(false);
+    const hint = '--text searches ids from 6 characters on; wavetrain runs show beef finds a run by 4\n';
+    const said = async (text: string): Promise<string> =>
+      (await project.invoke(['runs', 'list', '--text', text])).stderr;
+    expect(await said('beef')).to.equal(hint);
+    expect(await said('dead5')).to.contain('runs show dead5');
+    for (const text of ['bee', 'beefee', 'no way', 'nope']) expect(await said(text), text).to.equal('');
+    const help = (await project.invoke(['runs', 'delete', '--help'])).stdout.replaceAll(/\s+/g, ' ');
+    expect(help).to.contain('4 or more characters of its end or its beginning');
+    expect((await project.invoke(['runs', 'show', id.slice(0, 4)])).stdout).to.contain(id);
   });
 
   it('runs list filters by the labels of definitions and submissions, also of runs that have not settled (D76)', async () => {
