@@ -56,6 +56,7 @@ describe('The work that one statement of a search does, which nothing can interr
     database
       .prepare(`INSERT INTO run_text (tenant, number, text) ${numbers} SELECT ?, n, ? FROM each`)
       .run([tenant, text]);
+    database.prepare('INSERT OR IGNORE INTO usage VALUES (?, 0, 0, 0, 0)').run([tenant]);
     for (const label of labels) {
       database
         .prepare(`INSERT INTO label (tenant, label, state, number) ${numbers} SELECT ?, ?, 2, n FROM each`)
@@ -157,6 +158,45 @@ describe('The work that one statement of a search does, which nothing can interr
         }
         // Nor is each gap, or each short text, a statement.
         expect(searched.length).to.be.lessThan(100);
+      }
+    }
+  });
+
+  it('finds and counts each run once, in slices of several tenants, also when each takes too long', () => {
+    for (const [index, tenant] of ['a', 'b', 'a', 'c', 'b'].entries()) {
+      const first = 10_000 * index + 1;
+      addRuns(tenant, first, first + 699, `${index % 2 === 0 ? 'even' : 'odd'} ${'x'.repeat(200 * index)}`, [
+        'k:v',
+      ]);
+    }
+    const many = Array.from({ length: 21 }, (_, index) => String.fromCharCode(97 + index));
+    for (const tenants of [['a', 'b'], many, undefined]) {
+      const query = { limit: 2000, tenants, text: 'even' };
+      for (const filter of [{}, { pipeline_id: 'p' }, { labels: ['k:v'] }, { id: '01a1' }]) {
+        const clock = new ManualClock();
+        clock.monotonicNow = () => (clock.advance(60), clock.now());
+        const numbers: number[] = [];
+        let counted = 0;
+        let parts = 0;
+        for (let before: number | undefined = Number.POSITIVE_INFINITY; before !== undefined; parts++) {
+          const page = readPage(recorded, { ...query, ...filter }, { before, limit: 2001 }, clock);
+          numbers.push(...page.runs.map(({ number }) => number));
+          before = page.searchedTo;
+        }
+        for (let before: number | undefined = Number.POSITIVE_INFINITY; before !== undefined; ) {
+          const part = countRuns(recorded, { ...query, ...filter }, before, clock);
+          counted += part.counts.succeeded;
+          before = part.next;
+        }
+        const found = database
+          .prepare("SELECT number FROM run_text WHERE text LIKE 'even%' ORDER BY number DESC")
+          .all([]) as { number: number }[];
+        const expected = found.map(({ number }) => number);
+        // Of the ids that begin so, the newest 1,000 are looked at.
+        if ('id' in filter) expected.splice(700 + (tenants?.length === 2 ? 300 : 0));
+        expect(numbers).to.deep.equal(expected);
+        expect(counted).to.equal(expected.length);
+        expect(parts).to.be.greaterThan(1);
       }
     }
   });
