@@ -53,11 +53,6 @@ describe('The indexes that lists of settled runs use (D74)', () => {
     });
   }
 
-  it('a part of an id is looked up at both ends', () => {
-    const steps = explain({ id: '3f9c1a' }).join('\n');
-    expect(steps).to.contain('INDEX run_by_tail').and.to.contain('(id>? AND id<?)');
-  });
-
   it('many tenants are one walk: a union has a bounded number of parts', () => {
     const tenants = Array.from({ length: 21 }, (_, index) => `tenant ${index}`);
     const plan = planSources(database, { limit: 50, tenants, status: 'failed' });

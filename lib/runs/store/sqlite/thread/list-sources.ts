@@ -7,11 +7,11 @@ import { selectAll, selectOne } from './statements.js';
 /** With more subqueries, the planner takes longer than a walk through the runs. */
 const MAX_SOURCES = 20;
 
-/** So many of the runs whose ids begin with some characters are looked at. */
+/** So many of the runs whose ids begin with some characters are looked at, the newest, and of those that end with them. */
 const MAX_IDS = 1000;
 
-/** The tables that have runs in the order of their numbers. */
-type OrderedTable = 'run' | 'run_text' | 'label';
+/** The tables that have runs in the order of their numbers; `known` are runs that were looked up before. */
+type OrderedTable = 'run' | 'run_text' | 'label' | 'known';
 
 /** A condition of SQL, and the values of its parameters. */
 interface Condition {
@@ -27,6 +27,10 @@ export interface ListSource {
   readonly ordered: OrderedTable;
   readonly where: string;
   readonly values: readonly unknown[];
+  /** The rows that the index finds, before any other filter: each is looked at. */
+  readonly walk: Condition;
+  /** True when the text of each of these is looked into. */
+  readonly hasText: boolean;
 }
 
 export interface SourcePlan {
@@ -35,9 +39,9 @@ export interface SourcePlan {
   readonly isSearch: boolean;
   /** True when two sources may find the same run. */
   readonly overlaps: boolean;
+  /** How much longer it takes to look at a run than at its place in an index. */
+  readonly cost: number;
 }
-
-const TEXT_TABLE = 'CROSS JOIN run_text ON run_text.tenant = run.tenant AND run_text.number = run.number';
 
 /**
  * Chooses the indexes that find the runs of a query. SQLite would rather take an index that gives the order than one that
@@ -47,18 +51,21 @@ export function planSources(database: Database.Database, query: RunQuery): Sourc
   const tenants = query.tenants ?? listTenants(database);
   const filters = toFilters(query);
   const parts =
-    query.id === undefined ? listParts(database, query, tenants) : idParts(query, query.id, tenants, ['id']);
+    query.id === undefined ? listParts(database, query, tenants) : idParts(database, query, query.id, ['id']);
   const isTooMany = parts.length > MAX_SOURCES;
-  const chosen = isTooMany ? [scanOf(query, tenants)] : parts;
+  const chosen = isTooMany ? [scanOf(tenants)] : parts;
   const sources = chosen.map((part) => toSource(part, filters));
   const text = (query.text ?? '').toLowerCase();
-  const findsIds = isPartOfId(text);
-  if (findsIds) {
-    const others = { ...query, text: undefined };
-    for (const part of idParts(others, text, tenants)) sources.push(toSource(part, toFilters(others)));
-  }
+  const byId = isPartOfId(text) ? idParts(database, query, text) : [];
+  const others = toFilters({ ...query, text: undefined });
+  for (const part of byId) sources.push(toSource(part, others));
   const isIndexed = filters.every(({ name }) => chosen.every((part) => part.covers.includes(name)));
-  return { sources, isSearch: isTooMany || !isIndexed, overlaps: findsIds || query.id !== undefined };
+  return {
+    sources,
+    isSearch: isTooMany || !isIndexed,
+    overlaps: byId.length > 0,
+    cost: 1 + filters.reduce((sum, { cost }) => sum + cost, 0),
+  };
 }
 
 /** Returns true when a query selects all runs of its tenants. */
@@ -70,25 +77,41 @@ export function selectsWholeTenants(query: RunQuery): boolean {
 
 /** An index, and the filters that it applies by itself. */
 interface IndexPart extends Condition {
-  readonly from: string;
+  readonly index: string;
   readonly ordered: OrderedTable;
   readonly covers: readonly FilterName[];
+  /** A condition that the index does not apply. */
+  readonly also?: Condition;
 }
 
 type FilterName = 'id' | 'status' | 'pipeline' | 'starter' | 'trigger' | 'text' | `label ${string}`;
 
 interface NamedFilter extends Condition {
   readonly name: FilterName;
+  /** Of applying it to a row, besides that of a place in an index, which is 1. */
+  readonly cost: number;
 }
 
 function toSource(part: IndexPart, filters: readonly NamedFilter[]): ListSource {
-  const { from, ordered } = part;
-  const conditions = [part, ...filters.filter(({ name }) => !part.covers.includes(name))];
+  const { index, ordered, also, covers } = part;
+  const hasText = filters.some(({ name }) => name === 'text');
+  const joinRun = ordered === 'run' ? '' : ` CROSS JOIN run ON run.number = ${ordered}.number`;
+  const joinText = (table: string): string =>
+    hasText && ordered !== 'run_text'
+      ? ` CROSS JOIN run_text ON run_text.tenant = ${table}.tenant AND run_text.number = ${table}.number`
+      : '';
+  const conditions = [part, ...(also ? [also] : []), ...filters.filter(({ name }) => !covers.includes(name))];
   return {
-    from,
+    from: `${index}${joinRun}${joinText('run')}`,
     ordered,
     where: conditions.map(({ sql }) => sql).join(' AND '),
     values: conditions.flatMap(({ values }) => values),
+    walk: {
+      // A known run has its tenant in its row.
+      sql: `${index}${ordered === 'known' ? joinRun : ''}${joinText(ordered === 'known' ? 'run' : ordered)} WHERE ${part.sql}`,
+      values: part.values,
+    },
+    hasText,
   };
 }
 
@@ -103,35 +126,42 @@ function toFilters({
   text = '',
 }: RunQuery): NamedFilter[] {
   const filters: NamedFilter[] = [];
-  const add = (name: FilterName, sql: string, ...values: unknown[]): void =>
-    void filters.push({ name, sql, values });
+  const add = (name: FilterName, cost: number, sql: string, ...values: unknown[]): void =>
+    void filters.push({ name, cost, sql, values });
+  const part = id?.toLowerCase() ?? '';
+  // Applied by the index, as each part of a list with it is.
   if (id !== undefined)
     add(
       'id',
+      0,
       '(substr(run.id, 1, ?) = ? OR substr(run.id, ?) = ?)',
-      id.length,
-      id.toLowerCase(),
-      -id.length,
-      id.toLowerCase(),
+      part.length,
+      part,
+      -part.length,
+      part,
     );
-  if (status !== undefined) add('status', 'run.state = ?', toState(status));
-  if (pipelineId !== undefined) add('pipeline', 'run.pipeline = ?', pipelineId);
+  if (status !== undefined) add('status', 0, 'run.state = ?', toState(status));
+  if (pipelineId !== undefined) add('pipeline', 0, 'run.pipeline = ?', pipelineId);
   if (startedBy?.name !== undefined) {
-    add('starter', 'run.starter = ? AND run.starter_name = ?', startedBy.kind, startedBy.name);
-  } else if (startedBy !== undefined) add('starter', 'run.starter = ?', startedBy.kind);
-  for (const label of new Set(labels)) add(`label ${label}`, HAS_LABEL, label);
-  if (trigger !== undefined) add('trigger', 'run.trigger = ?', trigger);
+    add('starter', BEHIND_TEXTS, 'run.starter = ? AND run.starter_name = ?', startedBy.kind, startedBy.name);
+  } else if (startedBy !== undefined) add('starter', BEHIND_TEXTS, 'run.starter = ?', startedBy.kind);
+  for (const label of new Set(labels)) add(`label ${label}`, 1, HAS_LABEL, label);
+  if (trigger !== undefined) add('trigger', BEHIND_TEXTS, 'run.trigger = ?', trigger);
   const wanted = text.slice(0, LISTING_LIMITS.textLength).toLowerCase();
-  if (wanted !== '') add('text', 'instr(run_text.text, ?) > 0', wanted);
+  if (wanted !== '') add('text', 0, 'instr(run_text.text, ?) > 0', wanted);
   return filters;
 }
+
+/** The goal and the error stand before some columns of a row, on pages of their own when they are long. */
+const BEHIND_TEXTS = 4;
 
 /** Reads that a run has a label from the index of labels. */
 const HAS_LABEL = `EXISTS (SELECT 1 FROM label AS other
   WHERE other.tenant = run.tenant AND other.label = ? AND other.state = run.state AND other.number = run.number)`;
 
-/** To find the index with the fewest runs, no more are counted. */
-const MAX_COUNTED = 1000;
+/** To find the index with the fewest runs, no more places in each part of it are counted, and of few labels. */
+const MAX_COUNTED = 200;
+const MAX_COUNTED_LABELS = 3;
 
 /** One part for each tenant and state, by the index that finds least. */
 function listParts(database: Database.Database, query: RunQuery, tenants: readonly string[]): IndexPart[] {
@@ -148,11 +178,11 @@ function listParts(database: Database.Database, query: RunQuery, tenants: readon
   return chosen;
 }
 
-/** Counts the runs that an index finds, as far as `MAX_COUNTED`. */
+/** Counts the places in an index, as far as `MAX_COUNTED`. */
 function countParts(database: Database.Database, parts: readonly IndexPart[]): number {
   let runs = 0;
-  for (const { from, sql, values } of parts.slice(0, MAX_SOURCES)) {
-    const counted = `SELECT count(*) AS runs FROM (SELECT 1 FROM ${from} WHERE ${sql} LIMIT ${MAX_COUNTED})`;
+  for (const { index, sql, values } of parts.slice(0, MAX_SOURCES)) {
+    const counted = `SELECT count(*) AS runs FROM (SELECT 1 FROM ${index} WHERE ${sql} LIMIT ${MAX_COUNTED})`;
     runs += selectOne<{ runs: number }>(database, counted, ...values)?.runs ?? 0;
   }
   return runs;
@@ -160,12 +190,11 @@ function countParts(database: Database.Database, parts: readonly IndexPart[]): n
 
 /** The indexes that find the runs of a query, each with its parts. */
 function listIndexed(query: RunQuery, tenants: readonly string[]): IndexPart[][] {
-  const { pipeline_id: pipelineId, startedBy, labels = [], text = '' } = query;
-  const join = text === '' ? '' : ` ${TEXT_TABLE}`;
+  const { pipeline_id: pipelineId, startedBy, labels = [] } = query;
   const indexed: IndexPart[][] = [];
   if (pipelineId !== undefined) {
     const parts = eachState(query, tenants, (tenant, state) => ({
-      from: `run INDEXED BY run_by_pipeline${join}`,
+      index: 'run INDEXED BY run_by_pipeline',
       ordered: 'run',
       sql: 'run.tenant = ? AND run.pipeline = ? AND run.state = ? AND run.state > 0',
       values: [tenant, pipelineId, state],
@@ -176,7 +205,7 @@ function listIndexed(query: RunQuery, tenants: readonly string[]): IndexPart[][]
   if (startedBy?.name !== undefined) {
     const { kind, name } = startedBy;
     const parts = tenants.map<IndexPart>((tenant) => ({
-      from: `run INDEXED BY run_by_starter${join}`,
+      index: 'run INDEXED BY run_by_starter',
       ordered: 'run',
       sql: 'run.tenant = ? AND run.starter = ? AND run.starter_name = ? AND run.state > 0',
       values: [tenant, kind, name],
@@ -184,9 +213,9 @@ function listIndexed(query: RunQuery, tenants: readonly string[]): IndexPart[][]
     }));
     indexed.push(parts);
   }
-  for (const label of new Set(labels)) {
+  for (const label of [...new Set(labels)].slice(0, MAX_COUNTED_LABELS)) {
     const parts = eachState(query, tenants, (tenant, state) => ({
-      from: `label CROSS JOIN run ON run.number = label.number${join}`,
+      index: 'label',
       ordered: 'label',
       sql: 'label.tenant = ? AND label.label = ? AND label.state = ?',
       values: [tenant, label, state],
@@ -201,21 +230,24 @@ function listIndexed(query: RunQuery, tenants: readonly string[]): IndexPart[][]
 function defaultParts(query: RunQuery, tenants: readonly string[]): IndexPart[] {
   if ((query.text ?? '') !== '') {
     return tenants.map((tenant) => ({
-      from: 'run_text CROSS JOIN run ON run.number = run_text.number',
+      index: 'run_text',
       ordered: 'run_text',
-      sql: 'run_text.tenant = ? AND run.state > 0',
+      sql: 'run_text.tenant = ?',
       values: [tenant],
       covers: [],
+      also: HAS_SETTLED,
     }));
   }
   return eachState(query, tenants, (tenant, state) => ({
-    from: 'run INDEXED BY run_by_state',
+    index: 'run INDEXED BY run_by_state',
     ordered: 'run',
     sql: 'run.tenant = ? AND run.state = ? AND run.state > 0',
     values: [tenant, state],
     covers: ['status'],
   }));
 }
+
+const HAS_SETTLED: Condition = { sql: 'run.state > 0', values: [] };
 
 function eachState(
   { status }: RunQuery,
@@ -227,36 +259,38 @@ function eachState(
 }
 
 /** Walks through all runs, for more tenants than a union can have parts. */
-function scanOf({ text = '' }: RunQuery, tenants: readonly string[]): IndexPart {
+function scanOf(tenants: readonly string[]): IndexPart {
   return {
-    from: `run NOT INDEXED${text === '' ? '' : ` ${TEXT_TABLE}`}`,
+    index: 'run NOT INDEXED',
     ordered: 'run',
-    sql: `run.state > 0 AND ${OF_TENANTS}`,
-    values: [JSON.stringify(tenants)],
+    sql: 'run.number > 0',
+    values: [],
     covers: [],
+    also: { sql: `run.state > 0 AND ${OF_TENANTS}`, values: [JSON.stringify(tenants)] },
   };
 }
 
 const OF_TENANTS = 'run.tenant IN (SELECT value FROM json_each(?))';
 
-/** The runs whose ids begin or end with some characters. */
+/** The runs whose ids begin or end with some characters, looked up once for all slices of a search. */
 function idParts(
-  { text = '' }: RunQuery,
+  database: Database.Database,
+  { tenants }: RunQuery,
   part: string,
-  tenants: readonly string[],
   covers: readonly FilterName[] = [],
 ): IndexPart[] {
   const id = part.toLowerCase();
-  const join = text === '' ? '' : ` ${TEXT_TABLE}`;
   if (!/^[0-9a-f-]+$/.test(id) || id.length < MIN_TAIL_LENGTH) return [];
+  const numbers = new Set([...findByPrefix(database, id, tenants), ...findByTail(database, id, tenants)]);
+  if (numbers.size === 0) return [];
   return [
-    { ...prefixPart(id, tenants, join), covers },
     {
-      from: `run INDEXED BY run_by_tail${join}`,
-      ordered: 'run',
-      sql: `substr(run.id, -${MIN_TAIL_LENGTH}) = ? AND substr(run.id, ?) = ? AND run.state > 0 AND ${OF_TENANTS}`,
-      values: [id.slice(-MIN_TAIL_LENGTH), -id.length, id, JSON.stringify(tenants)],
+      index: '(SELECT value AS number FROM json_each(?)) AS known',
+      ordered: 'known',
+      sql: 'known.number > 0',
+      values: [JSON.stringify([...numbers])],
       covers,
+      also: HAS_SETTLED,
     },
   ];
 }
@@ -268,16 +302,54 @@ function isPartOfId(text: string): boolean {
   return text.length >= LISTING_LIMITS.idPartLength && /^[0-9a-f-]+$/.test(text);
 }
 
-function prefixPart(prefix: string, tenants: readonly string[], join = ''): IndexPart {
-  return {
-    from: `(SELECT * FROM run WHERE id >= ? AND id < ? AND removed = 0
-      AND tenant IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT ${MAX_IDS}) AS run${join}`,
-    ordered: 'run',
-    sql: 'run.state > 0',
-    // The values of `from` come first. No character of an id comes after "g".
-    values: [prefix, `${prefix}g`, JSON.stringify(tenants)],
-    covers: [],
-  };
+/** A run by its id. */
+interface FoundId {
+  readonly number: number;
+  readonly id: string;
+}
+
+/** The numbers of the runs with the largest ids, which are the newest. @param tenants undefined for all */
+function findByPrefix(
+  database: Database.Database,
+  prefix: string,
+  tenants: readonly string[] | undefined,
+): readonly number[] {
+  // No character of an id comes after "g".
+  const end = `${prefix}g`;
+  const rest = `id >= ? AND id < ? AND state > 0 ORDER BY id DESC LIMIT ${MAX_IDS}`;
+  if (tenants === undefined) {
+    return selectAll<FoundId>(database, `SELECT number, id FROM run WHERE ${rest}`, prefix, end).map(
+      toNumber,
+    );
+  }
+  let found: FoundId[] = [];
+  const sql = `SELECT number, id FROM run INDEXED BY run_by_id WHERE tenant = ? AND ${rest}`;
+  for (const tenant of new Set(tenants)) {
+    const least = found.length < MAX_IDS ? prefix : (found.at(-1)?.id ?? prefix);
+    const added = selectAll<FoundId>(database, sql, tenant, least, end);
+    if (added.length === 0) continue;
+    found = [...found, ...added].sort((one, other) => (one.id < other.id ? 1 : -1)).slice(0, MAX_IDS);
+  }
+  return found.map(toNumber);
+}
+
+/** Ids end with random characters: few runs of others have the same ones. */
+function findByTail(
+  database: Database.Database,
+  tail: string,
+  tenants: readonly string[] | undefined,
+): readonly number[] {
+  const sql = `SELECT number FROM run INDEXED BY run_by_tail
+    WHERE substr(id, -${MIN_TAIL_LENGTH}) = ? AND substr(id, ?) = ? AND state > 0${tenants ? ` AND ${OF_TENANTS}` : ''}
+    ORDER BY number DESC LIMIT ${MAX_IDS}`;
+  const values = [tail.slice(-MIN_TAIL_LENGTH), -tail.length, tail];
+  return selectAll<FoundId>(database, sql, ...values, ...(tenants ? [JSON.stringify(tenants)] : [])).map(
+    toNumber,
+  );
+}
+
+function toNumber({ number }: FoundId): number {
+  return number;
 }
 
 /** Returns -1 for a status that no settled run has. */

@@ -6,9 +6,17 @@ import { END_STATES, NO_ENDS, STATES, SUMMARY_COLUMNS, type SummaryRow, toListed
 import { planSources, selectsWholeTenants, type ListSource, type SourcePlan } from './list-sources.js';
 import { selectAll, selectOne } from './statements.js';
 
-/** A search looks at so many numbers of runs at first, and at more while that takes less than `SLICE_MS`. */
-const FIRST_SLICE = 1000;
+/**
+ * Nothing interrupts a statement. So many places in indexes are looked at with one at most, and fewer first: more while that
+ * takes less than `SLICE_MS`.
+ */
+const MOST_ROWS = 4000;
+const FIRST_ROWS = 500;
+const LEAST_ROWS = 100;
 const SLICE_MS = 10;
+
+/** Bytes of texts that one statement searches, unless `LEAST_ROWS` have more. */
+const SEARCHED_BYTES = 2 ** 20;
 
 /** Bytes of the long texts of one page: a page ends early rather than being larger. */
 const PAGE_LENGTH = 1024 * 1024;
@@ -27,11 +35,12 @@ export function readPage(
   clock: Clock,
 ): ArchivePage {
   const bounds = readBounds(database, query, before);
+  if (bounds.high <= bounds.low) return { runs: [] };
   const plan = planSources(database, query);
   const numbers: number[] = [];
-  const slices = new SearchSlices(clock);
+  const slices = new SearchSlices(database, plan, bounds.low, clock);
   for (let high = bounds.high; high > bounds.low; ) {
-    const low = plan.isSearch ? Math.max(bounds.low, high - slices.next()) : bounds.low;
+    const low = plan.isSearch ? slices.next(high) : bounds.low;
     const found = selectNumbers(database, plan.sources, { low, high }, limit - numbers.length);
     numbers.push(...found);
     high = low;
@@ -41,25 +50,61 @@ export function readPage(
   return readRows(database, numbers);
 }
 
-/** The sizes of the slices of one search, and its time. */
+/** The slices of one search, each of which one statement looks at, and its time. */
 class SearchSlices {
+  readonly #database: Database.Database;
+  readonly #plan: SourcePlan;
+  readonly #end: number;
   readonly #clock: Clock;
   readonly #startedAt: number;
   #sliceAt: number;
-  #size = FIRST_SLICE / 2;
+  #rows = FIRST_ROWS / 2;
 
-  constructor(clock: Clock) {
+  constructor(database: Database.Database, plan: SourcePlan, end: number, clock: Clock) {
+    this.#database = database;
+    this.#plan = plan;
+    this.#end = end;
     this.#clock = clock;
     this.#startedAt = clock.monotonicNow();
     this.#sliceAt = this.#startedAt;
   }
 
-  /** The numbers of the next slice: twice as many as of the one before, or half of them when that took long. */
-  next(): number {
+  /** Returns the smallest number of the slice below a number: numbers say nothing about how many runs are to be looked at. */
+  next(high: number): number {
     const now = this.#clock.monotonicNow();
-    this.#size = now - this.#sliceAt < SLICE_MS ? 2 * this.#size : Math.max(FIRST_SLICE / 10, this.#size / 2);
+    const rows = now - this.#sliceAt < SLICE_MS ? 2 * this.#rows : this.#rows / 2;
     this.#sliceAt = now;
-    return Math.floor(this.#size);
+    this.#rows = Math.max(LEAST_ROWS, Math.min(rows, MOST_ROWS / this.#plan.cost));
+    for (;;) {
+      const { low, bytes } = this.#measure(high);
+      if (bytes <= SEARCHED_BYTES || this.#rows <= LEAST_ROWS) return low;
+      this.#rows = Math.max(LEAST_ROWS, this.#rows * Math.min(1 / 2, SEARCHED_BYTES / bytes));
+    }
+  }
+
+  /** Measures what the sources look at below a number, each its share of `#rows`, and how far all of them come. */
+  #measure(high: number): { readonly low: number; readonly bytes: number } {
+    const { sources } = this.#plan;
+    const most = Math.max(1, Math.floor(this.#rows / sources.length));
+    let low = this.#end;
+    let bytes = 0;
+    for (const { walk, ordered, hasText } of sources) {
+      const length = hasText ? 'octet_length(run_text.text)' : '0';
+      const measured = selectOne<{ rows: number; first: number | null; bytes: number }>(
+        this.#database,
+        `SELECT count(*) AS rows, min(number) AS first, total(length) AS bytes FROM (
+           SELECT ${ordered}.number AS number, ${length} AS length FROM ${walk.sql} AND ${ordered}.number >= ? AND ${ordered}.number < ?
+           ORDER BY ${ordered}.number DESC LIMIT ?)`,
+        ...walk.values,
+        this.#end,
+        Math.min(high, MAX_NUMBER),
+        most,
+      );
+      if (measured === undefined) continue;
+      bytes += measured.bytes;
+      if (measured.rows === most) low = Math.max(low, measured.first ?? low);
+    }
+    return { low, bytes };
   }
 
   isLate(): boolean {
@@ -84,18 +129,19 @@ export function countRuns(
   if (selectsWholeTenants(everyStatus) && before === Number.POSITIVE_INFINITY) {
     return { counts: countTenants(database, query), next: undefined };
   }
-  const plan = planSources(database, everyStatus);
   const counts = { ...NO_ENDS };
   const bounds = readBounds(database, query, before);
-  const slices = new SearchSlices(clock);
+  if (bounds.high <= bounds.low) return { counts, next: undefined };
+  const plan = planSources(database, everyStatus);
+  const slices = new SearchSlices(database, plan, bounds.low, clock);
   let { high } = bounds;
-  while (high > bounds.low && !slices.isLate()) {
-    const low = Math.max(bounds.low, high - slices.next());
+  do {
+    const low = slices.next(high);
     for (const { state, runs } of countSources(database, plan, { low, high })) {
       counts[STATES[state] as keyof EndCounts] += runs;
     }
     high = low;
-  }
+  } while (high > bounds.low && !slices.isLate());
   return { counts, next: high > bounds.low ? high : undefined };
 }
 
