@@ -51,7 +51,7 @@ const MIGRATIONS: readonly string[] = [
    ALTER TABLE run ADD COLUMN starter_name TEXT;
    ALTER TABLE run ADD COLUMN artifacts INTEGER;
    ALTER TABLE run ADD COLUMN cost REAL;
-   -- Of its packed parts.
+   -- Version 3: of its packed parts.
    ALTER TABLE run ADD COLUMN bytes INTEGER;
    ALTER TABLE run ADD COLUMN definition INTEGER;
    ALTER TABLE run ADD COLUMN is_packed INTEGER NOT NULL DEFAULT 0;
@@ -129,6 +129,16 @@ const MIGRATIONS: readonly string[] = [
    UPDATE run SET rerun_of = (
      SELECT CASE goes_on WHEN 0 THEN text ->> '$.rerun.run_id' END FROM piece WHERE piece.run = run.number ORDER BY n LIMIT 1
    );`,
+  // The bytes of a run are those of its row and of all that is kept of it, also while it is at work (D74). The sums of runs
+  // that are there are made beside the work: a start would wait for a walk through all of them.
+  `ALTER TABLE run ADD COLUMN artifact_bytes INTEGER;
+   ALTER TABLE usage ADD COLUMN artifact_bytes INTEGER NOT NULL DEFAULT 0;
+   -- Of stat_hour; null until they are counted.
+   ALTER TABLE usage ADD COLUMN hours INTEGER;
+   -- One row while runs up to this number are to be counted.
+   CREATE TABLE uncounted (number INTEGER NOT NULL);
+   INSERT INTO uncounted SELECT coalesce(max(number), 0) FROM run
+   HAVING max(number) IS NOT NULL OR EXISTS (SELECT 1 FROM usage);`,
 ];
 
 /** The version of the tables that this code writes. */
