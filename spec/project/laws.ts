@@ -456,6 +456,8 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/http/routing/endpoint.ts': 'a bug: a response that its own schema rejects',
   'lib/definition/assert.ts': 'a bug: what the checks proved is missing',
   'lib/runs/store/sqlite/thread/packing.ts': 'answered to SqliteStore, which says what cannot be read',
+  'lib/runs/store/sqlite/thread/retention/prune.ts':
+    'answered to ArchivePruner, which says once that nothing can be deleted',
   'lib/runs/store/sqlite/thread/schema.ts':
     'answered to SqliteStore, which says what cannot be kept or opened',
   'lib/runs/store/sqlite/thread/store-thread.ts':

@@ -107,7 +107,7 @@ export interface ServerConfig {
   /** How long settled runs are kept, and how many of them. */
   readonly runTtlMs: number;
   readonly runKeep: number;
-  /** Bytes of the file that keeps runs (D74). */
+  /** Bytes of the file that keeps runs, and of the files of these (D74). */
   readonly storeBytes: number;
   /** Memory for settled runs that were read from the file. */
   readonly cacheBytes: number;

@@ -38,6 +38,7 @@ export function toRunEnd(run: AnyRun, settledAt: number | null = run.finishedAt)
     summary: settledAt === null ? summary : { ...summary, finished_at: toIsoTime(settledAt) },
     cost: run.journal.cost,
     artifactCount: run.artifacts.length,
+    artifactBytes: run.artifacts.reduce((sum, { size }) => sum + size, 0),
     keep: run.keep,
   };
 }

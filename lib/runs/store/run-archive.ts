@@ -33,6 +33,8 @@ export interface RunEnd {
   /** In US dollars; undefined when no price is configured. */
   readonly cost: number | undefined;
   readonly artifactCount: number;
+  /** Of all files of the run, those included that it reuses of an earlier run. */
+  readonly artifactBytes: number;
   /** How long the run is kept, and how many of its definition; undefined when the limits of the store decide. */
   readonly keep?: Keep | undefined;
 }
@@ -68,7 +70,7 @@ export interface ArchiveLimits {
   /** How long a settled run is kept, in milliseconds, unless its definition says it. */
   readonly ttlMs: number;
   readonly maxRuns: number;
-  /** Bytes of the file. */
+  /** Bytes of the file and of the files of its runs. */
   readonly maxBytes: number;
 }
 
@@ -107,8 +109,10 @@ export interface RunArchive {
   /** The settled run, or the one at work, that was submitted with an idempotency key; undefined when none is kept. */
   findKey(tenantId: string, key: string): Promise<StoredRunHead | undefined>;
   /**
-   * Deletes some of the runs that exceed the limits, those of their definitions first, the oldest first, of the tenant that
-   * has most. Resolves with them; with none when nothing is left to do.
+   * Deletes some of the runs that exceed the limits, those of their definitions last, the oldest first, of the tenant that
+   * has most: most runs, or most bytes, those of its runs at work included. For want of room, nobody else loses runs but a
+   * tenant whose bytes exceed its share of the limit. Resolves with the runs; with none when nothing is left to do. Rejects
+   * when bytes exceed the limit that nobody's settled runs can free.
    *
    * @param now milliseconds since 1970, UTC
    */

@@ -73,6 +73,24 @@ const RULES: readonly StoreRule[] = [
           ) WHERE succeeded <> 0 OR failed <> 0 OR cancelled <> 0`,
     describe: (n) => `${formatCount(n, 'tenant')} whose number of runs is not that of its rows`,
   },
+  {
+    since: 4,
+    sql: `SELECT count(*) AS n FROM (
+            SELECT tenant, sum(bytes) AS bytes, sum(artifact_bytes) AS artifact_bytes FROM (
+              SELECT tenant, bytes, artifact_bytes FROM usage
+              UNION ALL
+              SELECT tenant, -(removed = 0) * coalesce(bytes, 0), -coalesce(artifact_bytes, 0) FROM run WHERE tenant IS NOT NULL
+            ) GROUP BY tenant
+          ) WHERE bytes <> 0 OR artifact_bytes <> 0`,
+    describe: (n) =>
+      `${formatCount(n, 'tenant')} whose number of bytes is not that of ${n === 1 ? 'its' : 'their'} runs`,
+  },
+  {
+    since: 4,
+    sql: `SELECT count(*) AS n FROM usage
+          WHERE hours <> (SELECT count(*) FROM stat_hour WHERE stat_hour.tenant = usage.tenant)`,
+    describe: (n) => `${formatCount(n, 'tenant')} whose number of hours is not that of its statistics`,
+  },
 ];
 
 /**

@@ -85,9 +85,9 @@ function insert(database: Database.Database, table: string, row: Row): number | 
 /** Counts the settled runs anew. */
 function countUsage(database: Database.Database): void {
   database.exec(`DELETE FROM usage;
-    INSERT INTO usage (tenant, succeeded, failed, cancelled, bytes)
-    SELECT tenant, sum(state = 2), sum(state = 3), sum(state = 4), total(bytes) FROM run WHERE state > 0 AND removed = 0
-    GROUP BY tenant;`);
+    INSERT INTO usage (tenant, succeeded, failed, cancelled, bytes, artifact_bytes, hours)
+    SELECT tenant, sum(state = 2), sum(state = 3), sum(state = 4), total(bytes) FILTER (WHERE removed = 0), total(artifact_bytes), 0
+    FROM run WHERE tenant IS NOT NULL GROUP BY tenant;`);
 }
 
 /** Deletes all rows of a file whose runs were copied. */

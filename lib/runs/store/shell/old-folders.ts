@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { BY_COMMAND_LINE } from '../../../common/wire/started-by.js';
 import { endOfPiece } from '../../../common/text.js';
@@ -113,8 +113,14 @@ function readEnd(path: string): RunEnd[] {
     started_by: startedBy ?? BY_COMMAND_LINE,
     labels: labels ?? {},
   };
-  const artifactCount = listNames(path).filter((name) => !OLD_FILES.has(name)).length;
-  return [{ summary: { ...summary, ...others }, cost: undefined, artifactCount }];
+  const artifacts = listNames(path).filter((name) => !OLD_FILES.has(name));
+  const artifactBytes = artifacts.reduce(
+    (sum, name) => sum + (lstatSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+  return [
+    { summary: { ...summary, ...others }, cost: undefined, artifactCount: artifacts.length, artifactBytes },
+  ];
 }
 
 type Recent = 'rerun_of' | 'trigger' | 'started_by' | 'labels';

@@ -1,7 +1,9 @@
 import type Database from 'libsql';
 import { type Clock, toIsoTime } from '../../../common/clock.js';
 import { MAX_PIPELINES_PER_HOUR, OTHER_PIPELINES } from '../../../common/limits.js';
-import { prepare, selectOne } from '../sqlite/thread/statements.js';
+import { groupBy } from '../../../definition/group-by.js';
+import { addHours } from '../sqlite/thread/retention/usage.js';
+import { inTransaction, prepare, selectAll, selectOne } from '../sqlite/thread/statements.js';
 import { type CountedRun, type HourCounts, RunCounter } from './run-counter.js';
 import {
   endOfPeriod,
@@ -45,6 +47,7 @@ export function addToHours(database: Database.Database, runs: readonly CountedRu
     const { tenantId, pipelineId, hour } = place;
     keep.run(tenantId, pipelineId, hour, succeeded, failed, cancelled, cost, sketch);
   }
+  for (const [tenantId, count] of hours.added) addHours(database, tenantId, count);
 }
 
 interface ChangedHour {
@@ -54,6 +57,8 @@ interface ChangedHour {
 
 /** The hours that a commit changes. */
 class ChangedHours {
+  /** How many hours are new, by tenant. */
+  readonly added = new Map<string, number>();
   readonly #database: Database.Database;
   readonly #hours = new Map<string, ChangedHour>();
   /** How many pipelines have counts of their own, by tenant and hour. */
@@ -79,6 +84,7 @@ class ChangedHours {
     }
     const counter = new RunCounter();
     if (counts !== undefined) counter.addHour(counts);
+    else this.added.set(tenantId, (this.added.get(tenantId) ?? 0) + 1);
     this.#hours.set(key, { place, counter });
     return counter;
   }
@@ -253,10 +259,26 @@ function* readPeriods(
 
 /** Deletes a slice of the rows that are too old. @param now milliseconds since 1970, UTC */
 export function pruneHours(database: Database.Database, now: number): void {
-  prepare(
-    database,
-    `DELETE FROM stat_hour WHERE (tenant, pipeline, hour) IN (
-       SELECT tenant, pipeline, hour FROM stat_hour INDEXED BY stat_hour_by_age WHERE hour < ? ORDER BY hour LIMIT ${ROWS_PER_SLICE}
-     )`,
-  ).run(hourOf(now) - KEPT_HOURS);
+  const oldest =
+    'SELECT tenant, pipeline, hour FROM stat_hour INDEXED BY stat_hour_by_age WHERE hour < ? ORDER BY hour';
+  deleteHours(database, `${oldest} LIMIT ${ROWS_PER_SLICE}`, hourOf(now) - KEPT_HOURS);
+}
+
+/** Deletes a slice of the rows of a tenant, the oldest first. */
+export function pruneHoursOf(database: Database.Database, tenantId: string): void {
+  const oldest =
+    'SELECT tenant, pipeline, hour FROM stat_hour INDEXED BY stat_hour_by_age WHERE tenant = ? ORDER BY hour';
+  deleteHours(database, `${oldest} LIMIT ${10 * ROWS_PER_SLICE}`, tenantId);
+}
+
+function deleteHours(database: Database.Database, rows: string, value: string | number): void {
+  inTransaction(database, () => {
+    const deleted = selectAll<{ tenant: string }>(
+      database,
+      `DELETE FROM stat_hour WHERE (tenant, pipeline, hour) IN (${rows}) RETURNING tenant`,
+      value,
+    );
+    for (const [tenantId, { length }] of groupBy(deleted, ({ tenant }) => tenant))
+      addHours(database, tenantId, -length);
+  });
 }

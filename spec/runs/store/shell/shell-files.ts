@@ -137,5 +137,6 @@ function toEnd(
     },
     cost: undefined,
     artifactCount: 1,
+    artifactBytes: 0,
   };
 }

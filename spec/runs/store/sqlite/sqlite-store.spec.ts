@@ -155,7 +155,7 @@ describe('SqliteStore (D68)', () => {
       const bytes = 300_000;
       const parts = [{ part: 'collected', collected: [] }, { part: 'complete' }] as const;
       store.add({ ...run, submission }, { bytes: number % 100 === 0 ? bytes : 1, parts });
-      store.archive?.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+      store.archive?.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0, artifactBytes: 0 });
     }
     await store.idle();
     for (let number = 1; number <= 999; number++) store.remove(`run ${number}`);
@@ -217,7 +217,7 @@ describe('SqliteStore (D68)', () => {
       store.add({ ...run, submission: { ...run.submission, inputs } });
       for (let at = 0; at < 3; at++) store.log(run.id, 'default').append(cancelFact(at));
       store.log(run.id, 'default').append({ kind: 'settled', at: 3 });
-      store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+      store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0, artifactBytes: 0 });
     }
     await store.idle();
     const read = async (from: RunStore): Promise<unknown> =>
@@ -242,7 +242,7 @@ describe('SqliteStore (D68)', () => {
     store.add(run);
     for (let item = 0; item < 10_000; item++) store.log(run.id, 'default').append(itemFact('each', item));
     store.log(run.id, 'default').append({ kind: 'settled', at: 1 });
-    store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+    store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0, artifactBytes: 0 });
     await store.close();
     expect(place.countRows().parts).to.be.greaterThan(30);
     const again = await place.open();
@@ -274,7 +274,7 @@ describe('SqliteStore (D68)', () => {
     const log = store.log(run.id, 'default');
     for (let at = 0; at < 40_000; at++) log.append(cancelFact(at));
     log.append({ kind: 'settled', at: 0 });
-    store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+    store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0, artifactBytes: 0 });
     await log.committed();
     // The thread packs a slice between two of these reads.
     for (let round = 0; round < 5; round++) {
@@ -290,7 +290,7 @@ describe('SqliteStore (D68)', () => {
       const text = Array.from({ length: 1000 }, (_, at) => random(number * 1000 + at)).join('');
       store.add({ ...run, submission: { ...run.submission, inputs: { text } } });
       store.log(run.id, 'default').append({ kind: 'settled', at: 1 });
-      store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+      store.archive.end({ summary: summaryOf(run), cost: undefined, artifactCount: 0, artifactBytes: 0 });
     }
     await store.idle();
     await store.close();

@@ -63,7 +63,7 @@ export function statisticsSuite(name: string, createPlace: () => StorePlace): vo
       const submission = { ...stored.submission, tenant_id: tenant };
       store.add({ ...stored, submission });
       store.log(stored.id, tenant).append({ kind: 'settled', at: finishedAt });
-      store.archive?.end({ summary: summaryOf(stored, changes), cost, artifactCount: 0 });
+      store.archive?.end({ summary: summaryOf(stored, changes), cost, artifactCount: 0, artifactBytes: 0 });
     }
 
     /** Reads the pages one after another. */
@@ -134,14 +134,14 @@ export function statisticsSuite(name: string, createPlace: () => StorePlace): vo
     it('counts the end of a run once, also after a crash, and none of a run that was removed before', async () => {
       settle(1);
       await store.idle();
-      store.archive?.end({ summary: summaryOf(storedRun(1)), cost: 1, artifactCount: 0 });
+      store.archive?.end({ summary: summaryOf(storedRun(1)), cost: 1, artifactCount: 0, artifactBytes: 0 });
       await store.idle();
       store.add(storedRun(2));
       await store.idle();
       store.remove('run 2');
       store.add(storedRun(3));
       await store.log('run 3', 'default').committed();
-      store.archive?.end({ summary: summaryOf(storedRun(2)), cost: 1, artifactCount: 0 });
+      store.archive?.end({ summary: summaryOf(storedRun(2)), cost: 1, artifactCount: 0, artifactBytes: 0 });
       await store.idle();
       store = await place.openAfterCrash();
       const at = '1970-01-01T00:00:00.000Z';

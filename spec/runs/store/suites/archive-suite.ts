@@ -52,11 +52,12 @@ export function addSettled(
   changes: Partial<RunSummary> = {},
   artifactCount = 0,
   keep?: RunEnd['keep'],
+  artifactBytes = 0,
 ): RunSummary {
   const summary = summaryOf(run, { tenant_id: run.submission.tenant_id, ...changes });
   store.add(run);
   store.log(run.id, summary.tenant_id).append({ kind: 'settled', at: run.createdAt + 5 });
-  store.archive?.end({ summary, cost: undefined, artifactCount, keep });
+  store.archive?.end({ summary, cost: undefined, artifactCount, artifactBytes, keep });
   return summary;
 }
 
@@ -125,7 +126,7 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         progress: { ...summaryOf(run).progress, sub_pipelines: 2, sub_pipelines_settled: 1 },
       });
       store.log(run.id, 'default').append({ kind: 'settled', at: 6 });
-      archiveOf(store).end({ summary, cost: 0.5, artifactCount: 2 });
+      archiveOf(store).end({ summary, cost: 0.5, artifactCount: 2, artifactBytes: 0 });
       await store.log(run.id, 'default').committed();
       store = await place.openAfterCrash();
       expect(await listAll({ limit: 5 })).to.deep.equal([summary]);
@@ -273,7 +274,7 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         for (const task of item < 1500 ? ['each', 'other'] : ['each']) log.append(itemFact(task, item));
       }
       log.append({ kind: 'settled', at: 1 });
-      archiveOf(store).end({ summary: summaryOf(run), cost: undefined, artifactCount: 0 });
+      archiveOf(store).end({ summary: summaryOf(run), cost: undefined, artifactCount: 0, artifactBytes: 0 });
       await store.close();
       store = await place.open();
       const all = await store.facts(run.id);
@@ -351,6 +352,7 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
         summary: summaryOf(storedRun(2), { labels }),
         cost: undefined,
         artifactCount: 0,
+        artifactBytes: 0,
       });
       store.add(storedRun(3));
       await store.log('run 3', 'default').committed();

@@ -4,6 +4,7 @@ import type Database from 'libsql';
 import { completeClock } from '../../../../common/clock.js';
 import { isInOwnFolders } from '../../../../execution/invocation/files/own-folder.js';
 import { packNext, rangeOfParts } from './packing.js';
+import { countSlice, uncountFiles } from './retention/usage.js';
 import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
 
 /** So much of removed runs is deleted with one commit, in rows and in bytes: others wait for it. */
@@ -46,6 +47,8 @@ export class Cleaner {
   readonly #clock = completeClock();
   readonly #removals = new Set<Promise<void>>();
   #isAtWork = false;
+  /** Until all runs of an earlier version are counted. */
+  #isUncounted = true;
   /** About how many settled runs are to be packed. */
   #unpacked = 0;
   #committedAt = Number.NEGATIVE_INFINITY;
@@ -112,7 +115,8 @@ export class Cleaner {
   /** Returns false when nothing is left to do. */
   #cleanSlice(): boolean {
     const isUnpacked = this.#packSlice();
-    return this.#deleteSlice() || isUnpacked;
+    this.#isUncounted &&= countSlice(this.#database);
+    return this.#deleteSlice() || isUnpacked || this.#isUncounted;
   }
 
   /** Also gives room back. Returns false when nothing is left to do. */
@@ -228,6 +232,8 @@ function endRow(database: Database.Database, row: RemovedRow): boolean {
     return false;
   }
   const isInUse = isRerun(database, row.id);
+  // Files that reruns use count for as long as they are there.
+  if (!isInUse) uncountFiles(database, row.id);
   setRemoved(database, row.id, isInUse ? FILES_ONLY : WITHOUT_USERS);
   return !isInUse;
 }

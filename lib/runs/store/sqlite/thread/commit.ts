@@ -5,7 +5,9 @@ import type { Batch } from '../../commit-queue.js';
 import type { RunEnd } from '../../run-archive.js';
 import { addToHours } from '../../statistics/hour-rows.js';
 import { toCountedRun } from '../../statistics/run-counter.js';
-import { countInQuota, setQuota } from './run-quotas.js';
+import { PIECE_BYTES } from './pieces.js';
+import { countInQuota, setQuota } from './retention/run-quotas.js';
+import { addBytes, changeUsage, measureAdded, measureEnd, UsageChanges } from './retention/usage.js';
 import { END_STATES, STATES, toColumns } from './run-columns.js';
 import { inTransaction, prepare, selectOne } from './statements.js';
 
@@ -21,17 +23,35 @@ interface KeepOptions {
 
 /** Keeps a batch, as a part of a transaction. */
 export function keep(database: Database.Database, batch: Batch, options: KeepOptions): void {
-  addRuns(database, batch);
-  addPieces(database, batch);
-  addEnds(database, batch, options);
+  const changes = new Changes();
+  addRuns(database, batch, changes);
+  addPieces(database, batch, changes);
+  const ended = batch.ends.filter((end) => addEnd(database, end, changes, options));
+  changes.write(database);
+  if (options.isOfServer) countInHours(database, ended);
   removeRuns(database, batch);
   keepKeys(database, batch);
+}
+
+/** The bytes that a batch adds: each run and each tenant is written once. */
+class Changes {
+  readonly usage = new UsageChanges();
+  readonly #bytes = new Map<string, number>();
+
+  add(runId: string, bytes: number): void {
+    this.#bytes.set(runId, (this.#bytes.get(runId) ?? 0) + bytes);
+  }
+
+  write(database: Database.Database): void {
+    for (const [runId, bytes] of this.#bytes) addBytes(database, runId, bytes, this.usage);
+    this.usage.write(database);
+  }
 }
 
 /** Of a run that gets the next number of the file when it is kept. */
 export const NEXT_NUMBER = 0;
 
-function addRuns(database: Database.Database, { added }: Batch): void {
+function addRuns(database: Database.Database, { added }: Batch, changes: Changes): void {
   const add = prepare(
     database,
     'INSERT INTO run (number, id, created_at, tenant, idempotency, rerun_of) VALUES (?, ?, ?, ?, ?, ?)',
@@ -39,27 +59,34 @@ function addRuns(database: Database.Database, { added }: Batch): void {
   for (const { number, id, createdAt, tenantId, idempotency, rerunOf = null } of added) {
     const key = idempotency === undefined ? null : JSON.stringify(idempotency);
     add.run(number === NEXT_NUMBER ? null : number, id, createdAt, tenantId, key, rerunOf);
+    changes.add(id, measureAdded({ tenant: tenantId, idempotency: key, rerun_of: rerunOf }));
   }
 }
 
-function addPieces(database: Database.Database, { pieces }: Batch): void {
+function addPieces(database: Database.Database, { pieces }: Batch, changes: Changes): void {
   const add = prepare(
     database,
     'INSERT INTO piece (run, goes_on, text) SELECT number, ?, ? FROM run WHERE id = ? AND removed = 0',
   );
-  for (const { runId, text, goesOn } of pieces) add.run(goesOn ? 1 : 0, text, runId);
+  for (const { runId, text, goesOn } of pieces) {
+    add.run(goesOn ? 1 : 0, text, runId);
+    changes.add(runId, Buffer.byteLength(text) + PIECE_BYTES);
+  }
 }
 
-function addEnds(database: Database.Database, { ends }: Batch, options: KeepOptions): void {
-  const added = ends.filter((end) => addEnd(database, end, options));
-  countEnds(database, added);
-  if (!options.isOfServer) return;
-  const counted = added.map(({ summary, cost }) => toCountedRun(summary, cost));
+/** Call when the sums of the tenants are there. */
+function countInHours(database: Database.Database, ends: readonly RunEnd[]): void {
+  const counted = ends.map(({ summary, cost }) => toCountedRun(summary, cost));
   if (counted.length > 0) addToHours(database, counted);
 }
 
 /** Fills the row of a run with its end. Returns false for a run that was removed meanwhile, or has ended before. */
-function addEnd(database: Database.Database, end: RunEnd, { isOfServer }: KeepOptions): boolean {
+function addEnd(
+  database: Database.Database,
+  end: RunEnd,
+  changes: Changes,
+  { isOfServer }: KeepOptions,
+): boolean {
   const { summary } = end;
   const { run_id: runId, tenant_id: tenantId } = summary;
   const state = STATES.indexOf(summary.status);
@@ -75,14 +102,17 @@ function addEnd(database: Database.Database, end: RunEnd, { isOfServer }: KeepOp
     runId,
   )?.number;
   if (number === undefined) return false;
+  const searched = toSearchedText(end);
   prepare(database, 'INSERT INTO run_text (tenant, number, text) VALUES (?, ?, ?)').run(
     tenantId,
     number,
-    toSearchedText(end),
+    searched,
   );
   const label = prepare(database, 'INSERT INTO label (tenant, label, state, number) VALUES (?, ?, ?, ?)');
   for (const text of listLabels(summary.labels)) label.run(tenantId, text, state, number);
   if (isOfServer) setQuota(database, end, number);
+  changes.add(runId, measureEnd(columns, searched));
+  changes.usage.add(tenantId, { counts: countState(state, 1), artifactBytes: end.artifactBytes });
   return true;
 }
 
@@ -93,28 +123,8 @@ function toSearchedText({ summary: { pipeline_id, goal, error, labels } }: RunEn
   return [pipeline_id, ...parts, ...listLabels(labels)].join('\n').toLowerCase();
 }
 
-/** Counts the settled runs of each tenant once: a batch has many of one. */
-function countEnds(database: Database.Database, ends: readonly RunEnd[]): void {
-  const byTenant = new Map<string, readonly number[]>();
-  for (const { summary } of ends) {
-    const counts = byTenant.get(summary.tenant_id) ?? END_STATES.map(() => 0);
-    const state = STATES.indexOf(summary.status);
-    byTenant.set(
-      summary.tenant_id,
-      counts.map((count, at) => (END_STATES[at] === state ? count + 1 : count)),
-    );
-  }
-  for (const [tenantId, counts] of byTenant) addUsage(database, tenantId, counts);
-}
-
-/** @param counts of runs that have succeeded, failed and were cancelled */
-function addUsage(database: Database.Database, tenantId: string, counts: readonly number[], bytes = 0): void {
-  prepare(
-    database,
-    `INSERT INTO usage (tenant, succeeded, failed, cancelled, bytes) VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT (tenant) DO UPDATE SET succeeded = succeeded + excluded.succeeded, failed = failed + excluded.failed,
-       cancelled = cancelled + excluded.cancelled, bytes = bytes + excluded.bytes`,
-  ).run(tenantId, ...counts, bytes);
+function countState(state: number, by: 1 | -1): readonly number[] {
+  return END_STATES.map((each) => (each === state ? by : 0));
 }
 
 /** Marks removed runs: to delete one may take long. */
@@ -141,13 +151,11 @@ export function markRemoved(
   database: Database.Database,
   { number, tenantId, state, bytes }: RemovableRow,
 ): void {
+  changeUsage(database, tenantId, { counts: countState(state, -1), bytes: -(bytes ?? 0) });
   if (state > 0) countInQuota(database, tenantId, number, -1);
   prepare(database, 'UPDATE run SET removed = 1, state = 0 WHERE number = ?').run(number);
   prepare(database, 'DELETE FROM run_text WHERE tenant = ? AND number = ?').run(tenantId, number);
-  if (state === 0) return;
-  removeLabels(database, tenantId, state, number);
-  const counts = END_STATES.map((each) => (each === state ? -1 : 0));
-  addUsage(database, tenantId, counts, -(bytes ?? 0));
+  if (state > 0) removeLabels(database, tenantId, state, number);
 }
 
 function removeLabels(database: Database.Database, tenantId: string, state: number, number: number): void {

@@ -4,7 +4,7 @@ import type Zlib from 'node:zlib';
 import type Database from 'libsql';
 import type { StoredSubmission } from '../../run-store.js';
 import { cutParts, type TextBeginning } from '../part-items.js';
-import { hasPieces, readPieces } from './pieces.js';
+import { hasPieces, measurePieces, readPieces } from './pieces.js';
 import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
 
 /** A run has so many parts at most; its parts follow each other in the table, so that they need no index. */
@@ -59,8 +59,9 @@ function packSlice(database: Database.Database, run: number): void {
     const isSubmission = part === 0 && first.endsWith('\n');
     const taken = isSubmission ? takeDefinition(database, run, first) : { rest: first, bytes: 0 };
     const bytes = taken.bytes + addParts(database, run, part, [taken.rest, ...others]);
+    const unpacked = measurePieces(database, run, last);
     prepare(database, 'DELETE FROM piece WHERE run = ? AND n <= ?').run(run, last);
-    countBytes(database, run, bytes);
+    countBytes(database, run, bytes - unpacked);
   }
   if (!hasPieces(database, run)) prepare(database, 'UPDATE run SET is_packed = 1 WHERE number = ?').run(run);
 }

@@ -1,6 +1,9 @@
 import type Database from 'libsql';
 import { selectAll, selectOne } from './statements.js';
 
+/** The numbers of a piece, and its entry in an index, take about as much besides its text. */
+export const PIECE_BYTES = 32;
+
 /** Pieces of documents that follow each other, in the order in which they were written. */
 export interface PieceRange {
   /** The text of each piece, with a line break at the end of a document. */
@@ -41,6 +44,12 @@ export function readPieces(
     last,
   );
   return { texts: rows.map(({ goes_on: goesOn, text }) => (goesOn === 1 ? text : `${text}\n`)), last };
+}
+
+/** The bytes of the pieces of a run up to a number. */
+export function measurePieces(database: Database.Database, run: number, last: number): number {
+  const sql = `SELECT total(octet_length(text) + ${PIECE_BYTES}) AS bytes FROM piece WHERE run = ? AND n <= ?`;
+  return selectOne<{ bytes: number }>(database, sql, run, last)?.bytes ?? 0;
 }
 
 export function hasPieces(database: Database.Database, run: number): boolean {

@@ -44,6 +44,7 @@ interface EndColumns {
   readonly starter: string;
   readonly starter_name: string | null;
   readonly artifacts: number;
+  readonly artifact_bytes: number;
   readonly cost: number | null;
   readonly labels: string | null;
   readonly expires_at: number | null;
@@ -55,14 +56,14 @@ export const SUMMARY_COLUMNS =
   'run.failed_task, run.begun_at, run.finished_at, run.progress, run.trigger, run.starter, run.starter_name, run.labels';
 
 /** A row with these columns. */
-export interface SummaryRow extends Omit<EndColumns, 'artifacts' | 'cost' | 'expires_at'> {
+export interface SummaryRow extends Omit<EndColumns, 'artifacts' | 'artifact_bytes' | 'cost' | 'expires_at'> {
   readonly number: number;
   readonly id: string;
   readonly created_at: number;
   readonly tenant: string;
 }
 
-export function toColumns({ summary, cost, artifactCount, keep }: RunEnd): EndColumns {
+export function toColumns({ summary, cost, artifactCount, artifactBytes, keep }: RunEnd): EndColumns {
   const { progress, failed_task: failedTask, started_by: startedBy } = summary;
   const finishedAt = Date.parse(summary.finished_at ?? summary.created_at);
   return {
@@ -80,6 +81,7 @@ export function toColumns({ summary, cost, artifactCount, keep }: RunEnd): EndCo
     starter: startedBy.kind,
     starter_name: startedBy.name,
     artifacts: artifactCount,
+    artifact_bytes: artifactBytes,
     cost: cost ?? null,
     labels: Object.keys(summary.labels).length === 0 ? null : JSON.stringify(summary.labels),
     expires_at: keep?.ageMs === undefined ? null : finishedAt + keep.ageMs,

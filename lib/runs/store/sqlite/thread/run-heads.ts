@@ -6,6 +6,7 @@ import { parseSubmission } from '../stored-documents.js';
 import { listDocuments } from './documents.js';
 import { hasItemParts } from './packing.js';
 import { STATES, SUMMARY_COLUMNS, type SummaryRow, toListedRun } from './run-columns.js';
+import { recount, uncount } from './retention/usage.js';
 import { inTransaction, selectAll, selectOne } from './statements.js';
 
 export interface RunRow {
@@ -37,8 +38,11 @@ export function removeUnfinished(database: Database.Database): void {
     );
     for (const { number } of atWork.all() as { readonly number: number }[]) {
       const last = findLast.all(number)[0] as { readonly n: number } | undefined;
-      cut.run(number, last?.n ?? 0);
-      if (last === undefined) remove.run(number);
+      const { changes } = cut.run(number, last?.n ?? 0);
+      if (last === undefined) {
+        uncount(database, number);
+        remove.run(number);
+      } else if (changes > 0) recount(database, number);
     }
   });
 }

@@ -51,7 +51,7 @@ const MIGRATIONS: readonly string[] = [
    ALTER TABLE run ADD COLUMN starter_name TEXT;
    ALTER TABLE run ADD COLUMN artifacts INTEGER;
    ALTER TABLE run ADD COLUMN cost REAL;
-   -- Of its packed parts.
+   -- Version 3: of its packed parts.
    ALTER TABLE run ADD COLUMN bytes INTEGER;
    ALTER TABLE run ADD COLUMN definition INTEGER;
    ALTER TABLE run ADD COLUMN is_packed INTEGER NOT NULL DEFAULT 0;
@@ -60,12 +60,7 @@ const MIGRATIONS: readonly string[] = [
    -- What many runs were submitted with, once: the SHA-256 of its text, and the text.
    CREATE TABLE definition (n INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, data BLOB NOT NULL);
    -- What is kept of settled runs: the number of the run times 2^20, and the number of the part.
-   CREATE TABLE packed (
-     n INTEGER PRIMARY KEY,
-     -- JSON, as in {"place task": [0, 99]}, when the part is about nothing but these items, from the first to the last.
-     items TEXT,
-     data BLOB NOT NULL
-   );
+   CREATE TABLE packed (n INTEGER PRIMARY KEY, data BLOB NOT NULL);
    CREATE INDEX run_at_work ON run (number) WHERE state = 0 AND removed = 0;
    CREATE INDEX run_by_state ON run (tenant, state, number) WHERE state > 0;
    CREATE INDEX run_by_pipeline ON run (tenant, pipeline, state, number) WHERE state > 0;
@@ -135,7 +130,19 @@ const MIGRATIONS: readonly string[] = [
      SELECT CASE goes_on WHEN 0 THEN text ->> '$.rerun.run_id' END FROM piece WHERE piece.run = run.number ORDER BY n LIMIT 1
    );`,
   // Ids begin with a time: runs of all tenants have the same beginnings.
-  'CREATE INDEX run_by_id ON run (tenant, id, state) WHERE state > 0;',
+  `CREATE INDEX run_by_id ON run (tenant, id, state) WHERE state > 0;
+   -- JSON, as in {"place task": [0, 99]}, when the part is about nothing but these items, from the first to the last.
+   ALTER TABLE packed ADD COLUMN items TEXT;`,
+  // The bytes of a run are those of its row and of all that is kept of it, also while it is at work (D74). The sums of runs
+  // that are there are made beside the work: a start would wait for a walk through all of them.
+  `ALTER TABLE run ADD COLUMN artifact_bytes INTEGER;
+   ALTER TABLE usage ADD COLUMN artifact_bytes INTEGER NOT NULL DEFAULT 0;
+   -- Of stat_hour; null until they are counted.
+   ALTER TABLE usage ADD COLUMN hours INTEGER;
+   -- One row while runs up to this number are to be counted.
+   CREATE TABLE uncounted (number INTEGER NOT NULL);
+   INSERT INTO uncounted SELECT coalesce(max(number), 0) FROM run
+   HAVING max(number) IS NOT NULL OR EXISTS (SELECT 1 FROM usage);`,
 ];
 
 /** The version of the tables that this code writes. */

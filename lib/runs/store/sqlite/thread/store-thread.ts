@@ -21,7 +21,7 @@ import {
   toHead,
 } from './run-heads.js';
 import { readDocuments } from './documents.js';
-import { prune } from './prune.js';
+import { prune } from './retention/prune.js';
 import { countRuns, readLastRuns, readOldest, readPage } from './run-list.js';
 import { selectAll, selectOne } from './statements.js';
 

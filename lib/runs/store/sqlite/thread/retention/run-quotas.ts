@@ -1,8 +1,8 @@
 import type Database from 'libsql';
-import { MAX_QUOTAS } from '../../../../common/limits.js';
-import type { RunEnd } from '../../run-archive.js';
-import { END_STATES } from './run-columns.js';
-import { inTransaction, prepare, selectOne } from './statements.js';
+import { MAX_QUOTAS } from '../../../../../common/limits.js';
+import type { RunEnd } from '../../../run-archive.js';
+import { END_STATES } from '../run-columns.js';
+import { inTransaction, prepare, selectOne } from '../statements.js';
 
 /**
  * The numbers of settled runs that definitions keep (D74). A quota counts the runs of its pipeline, so that nobody walks
