@@ -8,7 +8,7 @@ import type { LiveEvent } from './events/event.js';
 import type { Executor } from './executor.js';
 import { createDependencies, type LocalExecutorOptions } from './executor-options.js';
 import { foldPipelineRun, foldPlanRun } from './history/fold/fold-run.js';
-import type { EndOfRun, FoldedRun } from './history/fold/folded-run.js';
+import type { FoldedRun } from './history/fold/folded-run.js';
 import type { Fact } from './history/fact.js';
 import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './history/run-history.js';
 import { ArtifactStore, type PublishedFile } from './invocation/files/artifact-store.js';
@@ -20,6 +20,7 @@ import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/reru
 import type { PlanInputs, RunInputs } from './prepare/run-inputs.js';
 import { StepRunner } from './prepare/step-runner.js';
 import { awaitResult, type PlanResult, type RunResult } from './results.js';
+import type { RunSummary } from '../common/wire/run.js';
 import { PipelineRun } from './run/pipeline-run.js';
 import type { RunDependencies } from './run-context.js';
 import type { Blackboard } from './session/blackboard.js';
@@ -54,7 +55,7 @@ export type ExecutionRequest = PipelineRequest | PlanRequest;
 
 /** A settled run as a store has kept it. */
 export interface SettledPast {
-  readonly end: EndOfRun;
+  readonly summary: RunSummary;
   /** In order. */
   readonly facts: readonly Fact[];
 }
@@ -197,12 +198,12 @@ export class LocalExecutor implements Executor {
 
   async #fold(
     prepared: AnyPrepared,
-    { end, facts }: SettledPast,
+    { summary, facts }: SettledPast,
     budget: MemoryBudget,
     artifacts: ArtifactStore,
   ): Promise<FoldedRun> {
     try {
-      const context = { ...this.#dependencies, end, facts, budget, artifacts };
+      const context = { ...this.#dependencies, summary, facts, budget, artifacts };
       const steps =
         'plan' in prepared
           ? foldPlanRun(prepared, context, await readShared(prepared))

@@ -1,9 +1,10 @@
 import { toIsoTime } from '../common/clock.js';
 import { MAX_LISTED_ARTIFACTS } from '../common/limits.js';
 import type { PlanOutcome, RunOutcome } from '../execution/results.js';
-import type { ReadableRun } from '../execution/history/fold/readable-run.js';
+import type { RunSummary } from '../common/wire/run.js';
+import type { ReadableRun } from '../execution/run/readable-run.js';
 import type { BaseRun } from '../execution/run/base-run.js';
-import type { AcceptedSchema, RunRecordSchema, RunSummarySchema } from '../common/wire/run.js';
+import type { AcceptedSchema, RunRecordSchema } from '../common/wire/run.js';
 import type { Shape } from '../common/wire/shape.js';
 
 /** The public JSON of a run (Run record, D28): a read-only projection of its actor, or of its facts. */
@@ -14,9 +15,6 @@ export interface RunRecord extends Omit<Shape<typeof RunRecordSchema>, 'result'>
 
 /** A or B; fields of both can be read without narrowing first. */
 type Either<A, B> = (A & { readonly [K in keyof B]?: never }) | (B & { readonly [K in keyof A]?: never });
-
-/** A record without the fields that may be large, as listed. */
-export interface RunSummary extends Shape<typeof RunSummarySchema> {}
 
 /** The response to a submission. */
 export interface AcceptedRun extends Shape<typeof AcceptedSchema> {}

@@ -6,7 +6,7 @@ import type { Steps } from '../../common/scheduling/steps.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { EventLog } from '../event-log.js';
 import { runInSlices } from '../../common/scheduling/run-in-slices.js';
-import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
+import type { ReadableRun } from '../../execution/run/readable-run.js';
 import { type ActorStatus, CREATED, RESUMED } from './entry.js';
 import type { OpenInspection } from './inspection.js';
 import { InspectionLog } from './inspection-log.js';

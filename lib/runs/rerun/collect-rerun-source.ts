@@ -10,7 +10,7 @@ import {
 import type { TaskOutcome } from '../../execution/results.js';
 import { STOPPED } from '../../execution/invocation/call.js';
 import { Reuse } from '../../execution/run/reuse.js';
-import type { ReadableWork } from '../../execution/history/fold/readable-run.js';
+import type { ReadableWork } from '../../execution/run/readable-run.js';
 import type { TaskTrace } from '../../execution/run/task-trace.js';
 import type { Write } from '../../execution/session/session-overrides.js';
 

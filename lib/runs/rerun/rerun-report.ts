@@ -1,5 +1,5 @@
 import type { Steps } from '../../common/scheduling/steps.js';
-import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
+import type { ReadableRun } from '../../execution/run/readable-run.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import type { RerunSource } from '../../execution/prepare/rerun-source.js';
 import { Reuse } from '../../execution/run/reuse.js';

@@ -3,11 +3,7 @@ import { type JsonObject, setOwn } from '../../common/json/json.js';
 import { MAX_RERUN_VALUES } from '../../common/limits.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { joinFirst } from '../../common/text.js';
-import type {
-  ReadablePipelineRun,
-  ReadablePlanRun,
-  ReadableRun,
-} from '../../execution/history/fold/readable-run.js';
+import type { ReadablePipelineRun, ReadablePlanRun, ReadableRun } from '../../execution/run/readable-run.js';
 import { preparePlan } from '../../execution/prepare/prepare-plan.js';
 import {
   freezeInSteps,

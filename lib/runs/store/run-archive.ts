@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../../machines/types.js';
 import type { Keep } from '../../definition/keep.js';
-import type { RunSummary } from '../record.js';
+import type { RunSummary } from '../../common/wire/run.js';
 import type { DefinitionOfTenant, RunQuery } from '../views/run-query.js';
 import type { IdempotencyKey } from '../idempotency.js';
 import type { StatisticsQuery, StatisticsRows } from './statistics/statistics-query.js';
@@ -19,10 +19,10 @@ export interface StoredRunHead {
   readonly idempotency: IdempotencyKey | undefined;
 }
 
-/** A run of the archive: one with an end is shown from its facts. */
+/** A run of the archive: one with a summary is shown from its facts. */
 export interface ArchivedHead extends StoredRunHead {
   /** How the run has ended, as lists show it; undefined for a run whose end is not in the archive. */
-  readonly end?: RunSummary | undefined;
+  readonly summary?: RunSummary | undefined;
   /** Some of its facts can be left out by a reader who looks at few of its items. */
   readonly hasItemParts?: boolean;
 }

@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
+import type { ReadableRun } from '../../execution/run/readable-run.js';
 import type { LocalExecutor } from '../../execution/local-executor.js';
 import type { RunArtifact } from '../../execution/results.js';
 import type { ArtifactPageSchema } from '../../common/wire/run.js';

@@ -1,7 +1,7 @@
 import { WavetrainError } from '../../common/errors.js';
 import { type Json, subtractJsonLength } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
+import type { ReadableRun } from '../../execution/run/readable-run.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import { earlierStores, InputRenderer } from '../../execution/run/input-renderer.js';

@@ -6,7 +6,7 @@ import { type Json, type JsonObject, toList } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
-import type { ReadableWork } from '../../execution/history/fold/readable-run.js';
+import type { ReadableWork } from '../../execution/run/readable-run.js';
 import { type TaskTrace, UNKNOWN_TIME } from '../../execution/run/task-trace.js';
 import type { RenderedInputs, InputRenderer } from '../../execution/run/input-renderer.js';
 import { cutValueInSteps } from './cut-value.js';

@@ -2,7 +2,7 @@ import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { FoldedRun } from '../../execution/history/fold/folded-run.js';
-import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
+import type { ReadableRun } from '../../execution/run/readable-run.js';
 import { runNotFound } from '../../execution/local-executor.js';
 import type { ArchivedRuns } from '../store/archived-runs.js';
 import type { Restoration } from '../store/restore/restoration.js';

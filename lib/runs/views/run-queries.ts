@@ -6,13 +6,14 @@ import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
-import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
+import type { ReadableRun } from '../../execution/run/readable-run.js';
 import { type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
 import type { Admission } from '../admission.js';
 import type { EventLog } from '../event-log.js';
 import type { OpenInspection } from '../inspection/inspection.js';
 import { RunActors } from '../inspection/run-actors.js';
-import { type AcceptedRun, type RunRecord, type RunSummary, toRunRecord } from '../record.js';
+import type { RunSummary } from '../../common/wire/run.js';
+import { type AcceptedRun, type RunRecord, toRunRecord } from '../record.js';
 import {
   mergeValues,
   previewRerun,

@@ -3,7 +3,7 @@ import { writeJsonInSteps } from '../../common/json/json-writer.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { Shape } from '../../common/wire/shape.js';
 import type { BlackboardSchema, EditableDefinitionSchema } from '../../common/wire/submission.js';
-import type { ReadableRun } from '../../execution/history/fold/readable-run.js';
+import type { ReadableRun } from '../../execution/run/readable-run.js';
 import { copyToJsonInSteps } from '../../execution/invocation/json-output.js';
 import { StoredValues } from '../../execution/session/stored-values.js';
 import type { Write } from '../../execution/session/session-overrides.js';

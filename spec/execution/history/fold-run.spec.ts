@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { systemClock } from '../../../lib/common/clock.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { foldPipelineRun } from '../../../lib/execution/history/fold/fold-run.js';
-import type { EndOfRun, FoldedPipelineRun } from '../../../lib/execution/history/fold/folded-run.js';
+import type { FoldedPipelineRun } from '../../../lib/execution/history/fold/folded-run.js';
+import type { RunSummary } from '../../../lib/common/wire/run.js';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import { ArtifactStore } from '../../../lib/execution/invocation/files/artifact-store.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
@@ -21,13 +22,13 @@ const END = {
   started_at: null,
   finished_at: null,
   progress: { waves: 2, waves_executed: 2, tasks: 2, tasks_settled: 2, invocations: 2 },
-} as unknown as EndOfRun;
+} as unknown as RunSummary;
 
 function fold(facts: readonly Fact[]): FoldedPipelineRun {
   const prepared = prepareRun({ pipeline: PIPELINE }, undefined, undefined, 'run');
   const budget = new MemoryBudget(1e9);
   const artifacts = new ArtifactStore('unused', true);
-  return runToEnd(foldPipelineRun(prepared, { end: END, facts, clock: systemClock, artifacts, budget }));
+  return runToEnd(foldPipelineRun(prepared, { summary: END, facts, clock: systemClock, artifacts, budget }));
 }
 
 const succeeded = (task: string, value: string, more: object = {}): Fact => ({

@@ -12,23 +12,18 @@ import { copyToJsonInSteps } from '../../invocation/json-output.js';
 import type { MemoryBudget } from '../../memory-budget.js';
 import type { PreparedPlan } from '../../prepare/prepare-plan.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
+import type { RunSummary } from '../../../common/wire/run.js';
 import { type EarlierStores, earlierStores, InputRenderer } from '../../run/input-renderer.js';
 import type { Write } from '../../session/session-overrides.js';
 import { StoredValues } from '../../session/stored-values.js';
-import {
-  type EndOfRun,
-  FoldedPipelineRun,
-  FoldedPlanRun,
-  type FoldedParts,
-  FoldedSubRun,
-} from './folded-run.js';
+import { FoldedPipelineRun, FoldedPlanRun, type FoldedParts, FoldedSubRun } from './folded-run.js';
 import { FoldedWork } from './folded-work.js';
 
 /** So many facts are folded in less than a millisecond. */
 const FACTS_PER_STEP = 500;
 
 interface FoldContext {
-  readonly end: EndOfRun;
+  readonly summary: RunSummary;
   /** All facts of the run, in order. */
   readonly facts: readonly Fact[];
   readonly clock: Clock;
@@ -200,11 +195,11 @@ function findLost(facts: readonly Fact[]): (position: number) => boolean {
 
 function toParts(
   prepared: { readonly id: string; readonly collectEvents: boolean },
-  { end, budget, artifacts, clock }: FoldContext,
+  { summary, budget, artifacts, clock }: FoldContext,
   { events, counted, files }: RunFacts,
 ): FoldedParts {
   const journal = new Journal(prepared.id, new Timeline(clock), prepared.collectEvents, budget);
   journal.restore(counted);
   artifacts.restore(prepared.id, budget, files, () => undefined);
-  return { end, journal, budget, artifacts, events };
+  return { summary, journal, budget, artifacts, events };
 }

@@ -1,6 +1,4 @@
 import type { Json } from '../../../common/json/json.js';
-import type { Shape } from '../../../common/wire/shape.js';
-import type { RunSummarySchema } from '../../../common/wire/run.js';
 import type { TaskFailure } from '../../../common/errors.js';
 import type { RunStatus } from '../../../../machines/types.js';
 import type { LiveEvent } from '../../events/event.js';
@@ -11,15 +9,13 @@ import { collectOutcome } from '../../plan/plan-run.js';
 import type { PreparedPlan } from '../../prepare/prepare-plan.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { PlanOutcome, RunArtifact, RunOutcome, SubPipelineStatuses } from '../../results.js';
+import type { RunSummary } from '../../../common/wire/run.js';
 import type { FoldedWork } from './folded-work.js';
-import type { ReadablePipelineRun, ReadablePlanRun, ReadableSubRun } from './readable-run.js';
-
-/** How a run has ended, as lists show it. */
-export type EndOfRun = Shape<typeof RunSummarySchema>;
+import type { ReadablePipelineRun, ReadablePlanRun, ReadableSubRun } from '../../run/readable-run.js';
 
 /** The parts that settled runs of pipelines and of plans share. */
 export interface FoldedParts {
-  readonly end: EndOfRun;
+  readonly summary: RunSummary;
   readonly journal: Journal;
   readonly budget: MemoryBudget;
   readonly artifacts: ArtifactStore;
@@ -38,71 +34,71 @@ abstract class BaseFoldedRun {
   readonly finishedAt: number | null;
   readonly journal: Journal;
   readonly budget: MemoryBudget;
-  protected readonly end: EndOfRun;
+  protected readonly summary: RunSummary;
   readonly #artifacts: ArtifactStore;
   #events: readonly LiveEvent[];
 
-  constructor({ end, journal, budget, artifacts, events }: FoldedParts) {
-    this.end = end;
+  constructor({ summary, journal, budget, artifacts, events }: FoldedParts) {
+    this.summary = summary;
     this.journal = journal;
     this.budget = budget;
     this.#artifacts = artifacts;
     this.#events = events;
-    this.createdAt = Date.parse(end.created_at);
-    this.startedAt = parseTime(end.started_at);
-    this.finishedAt = parseTime(end.finished_at);
+    this.createdAt = Date.parse(summary.created_at);
+    this.startedAt = parseTime(summary.started_at);
+    this.finishedAt = parseTime(summary.finished_at);
   }
 
   get id(): string {
-    return this.end.run_id;
+    return this.summary.run_id;
   }
 
   get tenantId(): string {
-    return this.end.tenant_id;
+    return this.summary.tenant_id;
   }
 
-  get labels(): EndOfRun['labels'] {
-    return this.end.labels;
+  get labels(): RunSummary['labels'] {
+    return this.summary.labels;
   }
 
   get rerunOf(): string | null {
-    return this.end.rerun_of;
+    return this.summary.rerun_of;
   }
 
-  get trigger(): EndOfRun['trigger'] {
-    return this.end.trigger;
+  get trigger(): RunSummary['trigger'] {
+    return this.summary.trigger;
   }
 
-  get startedBy(): EndOfRun['started_by'] {
-    return this.end.started_by;
+  get startedBy(): RunSummary['started_by'] {
+    return this.summary.started_by;
   }
 
   get definitionId(): string {
-    return this.end.pipeline_id;
+    return this.summary.pipeline_id;
   }
 
   get goal(): string {
-    return this.end.goal;
+    return this.summary.goal;
   }
 
   get status(): RunStatus {
-    return this.end.status;
+    return this.summary.status;
   }
 
   get begunAt(): number | null {
     return this.startedAt;
   }
 
-  get progress(): EndOfRun['progress'] {
-    return this.end.progress;
+  get progress(): RunSummary['progress'] {
+    return this.summary.progress;
   }
 
   get error(): string | null {
-    return this.end.error;
+    return this.summary.error;
   }
 
-  get failedTask(): EndOfRun['failed_task'] {
-    return this.end.failed_task;
+  get failedTask(): RunSummary['failed_task'] {
+    return this.summary.failed_task;
   }
 
   get artifacts(): readonly RunArtifact[] {
@@ -141,7 +137,7 @@ export class FoldedPipelineRun extends BaseFoldedRun implements ReadablePipeline
 
   get result(): RunOutcome | null {
     if (this.status !== 'succeeded') return null;
-    const { waves_executed, invocations: tasks_executed } = this.end.progress;
+    const { waves_executed, invocations: tasks_executed } = this.summary.progress;
     return { outputs: this.work.outputs, waves_executed, tasks_executed };
   }
 }

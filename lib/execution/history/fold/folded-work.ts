@@ -13,7 +13,7 @@ import { Reuse } from '../../run/reuse.js';
 import type { TaskTrace } from '../../run/task-trace.js';
 import type { Write } from '../../session/session-overrides.js';
 import { FoldedTask } from './folded-task.js';
-import type { ReadableWork } from './readable-run.js';
+import type { ReadableWork } from '../../run/readable-run.js';
 
 interface FoldedWorkParts {
   readonly prepared: PreparedRun;

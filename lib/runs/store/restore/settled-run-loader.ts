@@ -29,9 +29,9 @@ interface LoaderParts {
   readonly drop: (run: FoldedRun) => void;
 }
 
-/** A run with its end. */
+/** A settled run with its summary. */
 interface SettledHead extends ArchivedHead {
-  readonly end: NonNullable<ArchivedHead['end']>;
+  readonly summary: NonNullable<ArchivedHead['summary']>;
 }
 
 /** A settled run with its actor. */
@@ -68,8 +68,8 @@ export class SettledRunLoader {
     signal?: AbortSignal,
   ): Promise<FoldedRun | undefined> {
     const head = await this.#parts.archive.head(runId, tenants?.[0]);
-    if (head?.end === undefined || tenants?.includes(head.tenantId) === false) return undefined;
-    const settled = { ...head, end: head.end };
+    if (head?.summary === undefined || tenants?.includes(head.tenantId) === false) return undefined;
+    const settled = { ...head, summary: head.summary };
     try {
       if (only !== undefined && head.hasItemParts === true && !this.#loads.has(runId)) {
         const part = await this.#limit(head, signal, () => this.#loadPart(settled, only, signal));
@@ -111,14 +111,16 @@ export class SettledRunLoader {
     signal: AbortSignal | undefined,
   ): Promise<FoldedRun | undefined> {
     const { reader } = this.#parts;
-    const part = await this.#read(head, signal, (context) => reader.foldItems(head, head.end, only, context));
+    const part = await this.#read(head, signal, (context) =>
+      reader.foldItems(head, head.summary, only, context),
+    );
     if (part !== undefined) await this.#assertKept(head, () => part.budget.close());
     return part;
   }
 
   async #load(head: SettledHead, signal: AbortSignal): Promise<void> {
     const { reader, cache, drop } = this.#parts;
-    const run = await this.#read(head, signal, (context) => reader.fold(head, head.end, context));
+    const run = await this.#read(head, signal, (context) => reader.fold(head, head.summary, context));
     if (run === undefined) return;
     await this.#assertKept(head, () => drop(run));
     cache(run, head);

@@ -1,6 +1,7 @@
 import { WavetrainError } from '../../../common/errors.js';
 import { estimateBytesInSteps } from '../../../common/json/json.js';
-import type { EndOfRun, FoldedRun } from '../../../execution/history/fold/folded-run.js';
+import type { FoldedRun } from '../../../execution/history/fold/folded-run.js';
+import type { RunSummary } from '../../../common/wire/run.js';
 import type { Fact } from '../../../execution/history/fact.js';
 import { PastFacts } from '../../../execution/history/past-facts.js';
 import { MAX_CRASHES_IN_VAIN } from '../../../execution/history/run-history.js';
@@ -92,8 +93,8 @@ export class StoredRunReader {
   }
 
   /** Folds a settled run from its facts, without an actor (D74). */
-  fold(head: StoredRunHead, end: EndOfRun, context: ReadContext): Promise<FoldedRun | undefined> {
-    return this.#fold(head, end, context);
+  fold(head: StoredRunHead, summary: RunSummary, context: ReadContext): Promise<FoldedRun | undefined> {
+    return this.#fold(head, summary, context);
   }
 
   /**
@@ -102,16 +103,16 @@ export class StoredRunReader {
    */
   async foldItems(
     head: StoredRunHead,
-    end: EndOfRun,
+    summary: RunSummary,
     only: WantedItems,
     context: ReadContext,
   ): Promise<FoldedRun | undefined> {
-    return end.rerun_of === null ? this.#fold(head, end, context, only) : undefined;
+    return summary.rerun_of === null ? this.#fold(head, summary, context, only) : undefined;
   }
 
   async #fold(
     head: StoredRunHead,
-    end: EndOfRun,
+    summary: RunSummary,
     context: ReadContext,
     only?: WantedItems,
   ): Promise<FoldedRun | undefined> {
@@ -125,7 +126,7 @@ export class StoredRunReader {
       if (read === undefined) return undefined;
       const prepared = executor.prepareSettled(read.requested, head.id);
       read.complete(prepared);
-      const past = { end, facts };
+      const past = { summary, facts };
       return await (only === undefined ? executor.fold(prepared, past) : executor.foldPart(prepared, past));
     } finally {
       release();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runToEnd } from '../../../../lib/common/scheduling/steps.js';
 import { groupBy } from '../../../../lib/definition/group-by.js';
 import type { BaseRun } from '../../../../lib/execution/run/base-run.js';
-import type { RunSummary } from '../../../../lib/runs/record.js';
+import type { RunSummary } from '../../../../lib/common/wire/run.js';
 import type { CommitQueue } from '../../../../lib/runs/store/commit-queue.js';
 import type {
   ArchivedHead,
@@ -46,7 +46,7 @@ export class MemoryArchive implements RunArchive {
 
   async head(runId: string): Promise<ArchivedHead | undefined> {
     if (!this.#disk.runs.has(runId)) return undefined;
-    return { ...this.#headOf(runId), end: this.#disk.ends.get(runId)?.summary };
+    return { ...this.#headOf(runId), summary: this.#disk.ends.get(runId)?.summary };
   }
 
   #headOf(runId: string): StoredRunHead {

@@ -106,7 +106,7 @@ describe('The bytes that each tenant has in a store (D74)', () => {
     expect(await count('b')).to.equal(60);
   });
 
-  it('include runs at work: the others lose nothing for them, and the server is told', async () => {
+  it('include runs at work: the others lose nothing for them, and the server learns of it', async () => {
     settle('b', 60, 6000);
     await reopen();
     const run = nextRun('a');

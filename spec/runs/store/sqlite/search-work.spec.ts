@@ -56,7 +56,11 @@ describe('The work that one statement of a search does, which nothing can interr
     database
       .prepare(`INSERT INTO run_text (tenant, number, text) ${numbers} SELECT ?, n, ? FROM each`)
       .run([tenant, text]);
-    database.prepare('INSERT OR IGNORE INTO usage (tenant, succeeded, failed, cancelled, bytes) VALUES (?, 0, 0, 0, 0)').run([tenant]);
+    database
+      .prepare(
+        'INSERT OR IGNORE INTO usage (tenant, succeeded, failed, cancelled, bytes) VALUES (?, 0, 0, 0, 0)',
+      )
+      .run([tenant]);
     for (const label of labels) {
       database
         .prepare(`INSERT INTO label (tenant, label, state, number) ${numbers} SELECT ?, ?, 2, n FROM each`)

@@ -69,7 +69,7 @@ export function readHead(database: Database.Database, runId: string): ArchivedHe
   if (row === undefined) return undefined;
   const head = toHead(database, row);
   if (head.endStatus === undefined) return head;
-  return { ...head, end: toListedRun(row).summary, hasItemParts: hasItemParts(database, row.number) };
+  return { ...head, summary: toListedRun(row).summary, hasItemParts: hasItemParts(database, row.number) };
 }
 
 /** Fills rows that version 1 of the tables has written, from their submissions. */

@@ -1,6 +1,6 @@
-import type { PlanRun } from '../../plan/plan-run.js';
-import type { PipelineRun } from '../../run/pipeline-run.js';
-import type { RunWork } from '../../run/run-work.js';
+import type { PlanRun } from '../plan/plan-run.js';
+import type { PipelineRun } from './pipeline-run.js';
+import type { RunWork } from './run-work.js';
 
 /** The fields of a run that its record and its views read. */
 type Shown =
