@@ -29,7 +29,7 @@ export interface ListSource {
   readonly values: readonly unknown[];
   /** The rows that the index finds, before any other filter: each is looked at. */
   readonly walk: Condition;
-  /** True when the text of each of these is looked into. */
+  /** True when the rows that the index finds have the texts that are looked into. */
   readonly hasText: boolean;
 }
 
@@ -60,11 +60,13 @@ export function planSources(database: Database.Database, query: RunQuery): Sourc
   const others = toFilters({ ...query, text: undefined });
   for (const part of byId) sources.push(toSource(part, others));
   const isIndexed = filters.every(({ name }) => chosen.every((part) => part.covers.includes(name)));
+  const joinsText =
+    filters.some(({ name }) => name === 'text') && chosen.some(({ ordered }) => ordered !== 'run_text');
   return {
     sources,
     isSearch: isTooMany || !isIndexed,
     overlaps: byId.length > 0,
-    cost: 1 + filters.reduce((sum, { cost }) => sum + cost, 0),
+    cost: filters.reduce((sum, { cost }) => sum + cost, joinsText ? 1 + JOINED_TEXT_COST : 1),
   };
 }
 
@@ -96,24 +98,22 @@ function toSource(part: IndexPart, filters: readonly NamedFilter[]): ListSource 
   const { index, ordered, also, covers } = part;
   const hasText = filters.some(({ name }) => name === 'text');
   const joinRun = ordered === 'run' ? '' : ` CROSS JOIN run ON run.number = ${ordered}.number`;
-  const joinText = (table: string): string =>
-    hasText && ordered !== 'run_text'
-      ? ` CROSS JOIN run_text ON run_text.tenant = ${table}.tenant AND run_text.number = ${table}.number`
-      : '';
+  const joinText = hasText && ordered !== 'run_text' ? ` ${TEXT_TABLE}` : '';
   const conditions = [part, ...(also ? [also] : []), ...filters.filter(({ name }) => !covers.includes(name))];
   return {
-    from: `${index}${joinRun}${joinText('run')}`,
+    from: `${index}${joinRun}${joinText}`,
     ordered,
     where: conditions.map(({ sql }) => sql).join(' AND '),
     values: conditions.flatMap(({ values }) => values),
-    walk: {
-      // A known run has its tenant in its row.
-      sql: `${index}${ordered === 'known' ? joinRun : ''}${joinText(ordered === 'known' ? 'run' : ordered)} WHERE ${part.sql}`,
-      values: part.values,
-    },
-    hasText,
+    walk: { sql: `${index} WHERE ${part.sql}`, values: part.values },
+    hasText: hasText && ordered === 'run_text',
   };
 }
+
+const TEXT_TABLE = 'CROSS JOIN run_text ON run_text.tenant = run.tenant AND run_text.number = run.number';
+
+/** SQLite reads some long texts to find one by its key. */
+const JOINED_TEXT_COST = 9;
 
 /** The filters of a query but for tenants and times. */
 function toFilters({
@@ -145,7 +145,7 @@ function toFilters({
   if (startedBy?.name !== undefined) {
     add('starter', BEHIND_TEXTS, 'run.starter = ? AND run.starter_name = ?', startedBy.kind, startedBy.name);
   } else if (startedBy !== undefined) add('starter', BEHIND_TEXTS, 'run.starter = ?', startedBy.kind);
-  for (const label of new Set(labels)) add(`label ${label}`, 1, HAS_LABEL, label);
+  for (const label of new Set(labels)) add(`label ${label}`, 1 / 4, HAS_LABEL, label);
   if (trigger !== undefined) add('trigger', BEHIND_TEXTS, 'run.trigger = ?', trigger);
   const wanted = text.slice(0, LISTING_LIMITS.textLength).toLowerCase();
   if (wanted !== '') add('text', 0, 'instr(run_text.text, ?) > 0', wanted);
@@ -153,7 +153,7 @@ function toFilters({
 }
 
 /** The goal and the error stand before some columns of a row, on pages of their own when they are long. */
-const BEHIND_TEXTS = 4;
+const BEHIND_TEXTS = 2;
 
 /** Reads that a run has a label from the index of labels. */
 const HAS_LABEL = `EXISTS (SELECT 1 FROM label AS other
@@ -263,7 +263,7 @@ function scanOf(tenants: readonly string[]): IndexPart {
   return {
     index: 'run NOT INDEXED',
     ordered: 'run',
-    sql: 'run.number > 0',
+    sql: 'TRUE',
     values: [],
     covers: [],
     also: { sql: `run.state > 0 AND ${OF_TENANTS}`, values: [JSON.stringify(tenants)] },
@@ -287,7 +287,7 @@ function idParts(
     {
       index: '(SELECT value AS number FROM json_each(?)) AS known',
       ordered: 'known',
-      sql: 'known.number > 0',
+      sql: 'TRUE',
       values: [JSON.stringify([...numbers])],
       covers,
       also: HAS_SETTLED,
