@@ -2,7 +2,7 @@ import type Database from 'libsql';
 import { errorMessage } from '../../../common/errors.js';
 import { formatCount } from '../../../common/text.js';
 import { hasLock } from '../sqlite/thread/connection.js';
-import { assertOurs, readVersion, TABLES_VERSION } from '../sqlite/thread/schema.js';
+import { assertOurs, FIRST_WITH_BYTES, readVersion, TABLES_VERSION } from '../sqlite/thread/schema.js';
 import { PARTS_PER_RUN } from '../sqlite/thread/packing.js';
 import { selectAll, selectOne } from '../sqlite/thread/statements.js';
 import { countKept } from './store-stats.js';
@@ -74,7 +74,7 @@ const RULES: readonly StoreRule[] = [
     describe: (n) => `${formatCount(n, 'tenant')} whose number of runs is not that of its rows`,
   },
   {
-    since: 4,
+    since: FIRST_WITH_BYTES,
     sql: `SELECT count(*) AS n FROM (
             SELECT tenant, sum(bytes) AS bytes, sum(artifact_bytes) AS artifact_bytes FROM (
               SELECT tenant, bytes, artifact_bytes FROM usage
@@ -86,7 +86,7 @@ const RULES: readonly StoreRule[] = [
       `${formatCount(n, 'tenant')} whose number of bytes is not that of ${n === 1 ? 'its' : 'their'} runs`,
   },
   {
-    since: 4,
+    since: FIRST_WITH_BYTES,
     sql: `SELECT count(*) AS n FROM usage
           WHERE hours <> (SELECT count(*) FROM stat_hour WHERE stat_hour.tenant = usage.tenant)`,
     describe: (n) => `${formatCount(n, 'tenant')} whose number of hours is not that of its statistics`,

@@ -1,7 +1,6 @@
 import type Database from 'libsql';
 import { type Clock, toIsoTime } from '../../../common/clock.js';
 import { MAX_PIPELINES_PER_HOUR, OTHER_PIPELINES } from '../../../common/limits.js';
-import { groupBy } from '../../../definition/group-by.js';
 import { addHours } from '../sqlite/thread/retention/usage.js';
 import { inTransaction, prepare, selectAll, selectOne } from '../sqlite/thread/statements.js';
 import { type CountedRun, type HourCounts, RunCounter } from './run-counter.js';
@@ -278,7 +277,8 @@ function deleteHours(database: Database.Database, rows: string, value: string | 
       `DELETE FROM stat_hour WHERE (tenant, pipeline, hour) IN (${rows}) RETURNING tenant`,
       value,
     );
-    for (const [tenantId, { length }] of groupBy(deleted, ({ tenant }) => tenant))
-      addHours(database, tenantId, -length);
+    const counts = new Map<string, number>();
+    for (const { tenant } of deleted) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+    for (const [tenantId, count] of counts) addHours(database, tenantId, -count);
   });
 }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
+import { copyFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type Database from 'libsql';
 import { errorMessage } from '../../../../lib/common/errors.js';
@@ -10,7 +11,7 @@ import type { SqliteStore } from '../../../../lib/runs/store/sqlite/sqlite-store
 import { requireBuild } from '../../../project/files.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
-import { execute, openStore } from '../maintenance/kept-store.js';
+import { execute, OLD_FILE, openStore } from '../maintenance/kept-store.js';
 import { addSettled, runOf, summaryOf, UNLIMITED } from '../suites/archive-suite.js';
 import { cancelFact } from '../suites/store-suite.js';
 
@@ -83,15 +84,18 @@ describe('The bytes that each tenant has in a store (D74)', () => {
     (await store.archive.count({ limit: 1, tenants: [tenantId] }, '')).succeeded;
 
   /** Reads a file that is closed. */
-  function readUsage(): readonly Usage[] {
-    const database = new Driver(file);
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- a row has the columns that the text names
+  function read<R>(sql: string, from = file): readonly R[] {
+    const database = new Driver(from);
     try {
-      const sql = 'SELECT tenant, bytes, artifact_bytes, hours FROM usage ORDER BY tenant';
-      return database.prepare(sql).all() as Usage[];
+      return database.prepare(sql).all() as R[];
     } finally {
       database.close();
     }
   }
+
+  const readUsage = (): readonly Usage[] =>
+    read('SELECT tenant, bytes, artifact_bytes, hours FROM usage ORDER BY tenant');
 
   it('include rows, what searches look at and labels: who has many of these loses them, and nobody else', async () => {
     settle('b', 60, 6000);
@@ -214,14 +218,47 @@ describe('The bytes that each tenant has in a store (D74)', () => {
     expect(expected.map(({ hours }) => hours)).to.deep.equal([1, 1, 150]);
     execute(
       file,
-      `ALTER TABLE run DROP COLUMN artifact_bytes; ALTER TABLE usage DROP COLUMN artifact_bytes;
-       ALTER TABLE usage DROP COLUMN hours; DROP TABLE uncounted; UPDATE run SET bytes = 7 WHERE state > 0;
-       UPDATE run SET bytes = NULL WHERE state = 0; UPDATE usage SET bytes = 7 * (succeeded + failed); PRAGMA user_version = 3`,
+      `INSERT INTO uncounted SELECT max(number) FROM run; UPDATE run SET bytes = 7 WHERE state > 0;
+       UPDATE run SET bytes = NULL WHERE state = 0; UPDATE usage SET bytes = 7 * (succeeded + failed), hours = NULL`,
     );
     await reopen();
     await store.close();
     expect(readUsage()).to.deep.equal(expected);
     expect((await checkStore(file, false)).problems).to.deep.equal([]);
+  });
+
+  it('are counted for a file of version 1 of the tables', async () => {
+    await store.close();
+    const old = folder.at('old.db');
+    copyFileSync(OLD_FILE, old);
+    for (let times = 0; times < 2; times++) await (await openStore(old)).close();
+    const [{ bytes, length }] = read<{ bytes: number; length: number }>(
+      'SELECT (SELECT sum(bytes) FROM usage) AS bytes, (SELECT sum(length(text)) FROM piece) AS length',
+      old,
+    ) as [{ bytes: number; length: number }];
+    expect(bytes).to.be.greaterThan(length);
+    expect(read('SELECT number FROM uncounted', old)).to.deep.equal([]);
+    expect((await checkStore(old, false)).problems).to.deep.equal([]);
+  });
+
+  it('have nobody lose a run until those of an earlier version are counted', async () => {
+    settle('b', 30, 6000);
+    for (let n = 0; n < 3000; n++) addSettled(store, nextRun('a'));
+    for (let times = 0; times < 2; times++) await reopen();
+    await store.close();
+    execute(
+      file,
+      `INSERT INTO uncounted SELECT max(number) FROM run; UPDATE run SET bytes = 1 WHERE tenant = 'a';
+       UPDATE usage SET bytes = 3000 WHERE tenant = 'a'`,
+    );
+    store = await openStore(file);
+    const looks = Array.from({ length: 3 }, () =>
+      store.archive.prune({ ...UNLIMITED, maxBytes: 100_000 }, 0),
+    );
+    expect((await Promise.all(looks)).flat()).to.deep.equal([]);
+    for (let times = 0; times < 3; times++) await reopen();
+    const runs = await store.archive.prune({ ...UNLIMITED, maxBytes: 100_000 }, 0);
+    expect(new Set(runs.map(({ tenantId }) => tenantId))).to.deep.equal(new Set(['a']));
   });
 
   it('are compared with those of the runs by the check of a store', async () => {

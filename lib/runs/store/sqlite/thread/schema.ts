@@ -148,6 +148,9 @@ const MIGRATIONS: readonly string[] = [
 /** The version of the tables that this code writes. */
 export const TABLES_VERSION = MIGRATIONS.length;
 
+/** The first version whose tables have the bytes of each tenant. */
+export const FIRST_WITH_BYTES = MIGRATIONS.findIndex((sql) => sql.includes('CREATE TABLE uncounted')) + 1;
+
 export function readVersion(database: Database.Database): number {
   return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
 }

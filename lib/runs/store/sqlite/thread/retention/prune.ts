@@ -6,7 +6,7 @@ import { markRemoved, type RemovableRow } from '../commit.js';
 import { HEAD_COLUMNS, type RunRow, toHead } from '../run-heads.js';
 import { END_STATES, STATES } from '../run-columns.js';
 import { findExceededQuota } from './run-quotas.js';
-import { findLargest, readArtifactBytes } from './usage.js';
+import { findLargestTenant, isCounting, readArtifactBytes } from './usage.js';
 import { inTransaction, selectAll, selectOne } from '../statements.js';
 
 /** So many runs are taken out with one commit: others wait for it. */
@@ -68,11 +68,14 @@ const NOTHING_TO_DELETE =
   'the store and the files of its runs take more than SERVICE_STORE_BYTES, and of the tenants that have more than their share, ' +
   'none has settled runs left: wait for their runs at work, cancel these, or raise the limit';
 
-/** How many bytes are to be freed; 0 also until what was taken out is deleted: until then, the file is as large as before. */
+/**
+ * How many bytes are to be freed; 0 also until what was taken out is deleted, since the file is as large as before until then,
+ * and until the runs of an earlier version are counted: nobody knows whose bytes are most.
+ */
 function measureExcess(database: Database.Database, maxBytes: number): number {
   if (maxBytes === Number.POSITIVE_INFINITY) return 0;
   const excess = measureFile(database) + readArtifactBytes(database) - maxBytes;
-  return excess > 0 && !isDeleting(database) ? excess : 0;
+  return excess > 0 && !isDeleting(database) && !isCounting(database) ? excess : 0;
 }
 
 /**
@@ -85,7 +88,7 @@ function freeBytes(
   maxBytes: number,
   excess: number,
 ): readonly PrunedRow[] | undefined {
-  const found = findLargest(database, maxBytes);
+  const found = findLargestTenant(database, maxBytes);
   if (found === undefined) return undefined;
   const { tenant, spareBytes, isOfHours } = found;
   if (isOfHours) {

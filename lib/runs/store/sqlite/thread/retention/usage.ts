@@ -12,7 +12,7 @@ import { inTransaction, prepare, selectAll, selectOne } from '../statements.js';
 const RUN_BYTES = 600;
 
 /** About as much takes an hour of a pipeline in the statistics. */
-export const HOUR_BYTES = 400;
+const HOUR_BYTES = 400;
 
 /** How often the text of a column stands in the file: in its row and in indexes. */
 const ADDED_COLUMNS = { tenant: 5, idempotency: 2, rerun_of: 2 } as const;
@@ -168,7 +168,7 @@ const TOTAL_SQL = `bytes + artifact_bytes + ${HOURS_SQL}`;
  * Finds the tenant that has most bytes among those with settled runs, or with many statistics. The one with most of all may
  * lose all of them; another one only what exceeds its share. Undefined when there is none.
  */
-export function findLargest(database: Database.Database, maxBytes: number): LargeTenant | undefined {
+export function findLargestTenant(database: Database.Database, maxBytes: number): LargeTenant | undefined {
   const largest = selectOne<{
     tenant: string;
     total: number;
@@ -197,6 +197,11 @@ export function readArtifactBytes(database: Database.Database): number {
 
 /** So many runs of an earlier version are counted with one commit: others wait for it. */
 const RUNS_PER_SLICE = 100;
+
+/** True until all that an earlier version has written is counted. */
+export function isCounting(database: Database.Database): boolean {
+  return selectOne(database, 'SELECT 1 FROM uncounted LIMIT 1') !== undefined;
+}
 
 /**
  * Counts the bytes of a slice of the runs, or the hours of a tenant, that an earlier version has written. Returns false when
