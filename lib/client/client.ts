@@ -7,7 +7,7 @@ import type { ValidationReport } from '../pipelines/report.js';
 import type { DefinitionGraph } from '../plans/graph.js';
 import type { PlanReport } from '../plans/report.js';
 import type { InspectionList } from '../runs/inspection/entry.js';
-import type { RunSummary } from '../common/wire/run.js';
+import type { RunSummary } from '../common/wire/run-summary.js';
 import type { AcceptedRun, RunRecord } from '../runs/record.js';
 import type { StatisticsPage } from '../runs/store/statistics/statistics-request.js';
 import type { RunPage } from '../runs/views/run-listing.js';

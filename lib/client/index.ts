@@ -30,7 +30,7 @@ export type { StatisticsPage } from '../runs/store/statistics/statistics-request
 export type { RunStatusFilter } from '../runs/views/run-query.js';
 export type { BlackboardView, EditableDefinition } from '../runs/views/submission-view.js';
 export type { AcceptedRun, RunRecord } from '../runs/record.js';
-export type { RunSummary } from '../common/wire/run.js';
+export type { RunSummary } from '../common/wire/run-summary.js';
 export type { ArtifactPage } from '../runs/tasks/run-files.js';
 export type { AcceptedRerun, RerunningTask, RerunReport, RerunTask } from '../runs/rerun/rerun-report.js';
 export type {

@@ -20,7 +20,7 @@ import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/reru
 import type { PlanInputs, RunInputs } from './prepare/run-inputs.js';
 import { StepRunner } from './prepare/step-runner.js';
 import { awaitResult, type PlanResult, type RunResult } from './results.js';
-import type { RunSummary } from '../common/wire/run.js';
+import type { RunSummary } from '../common/wire/run-summary.js';
 import { PipelineRun } from './run/pipeline-run.js';
 import type { RunDependencies } from './run-context.js';
 import type { Blackboard } from './session/blackboard.js';

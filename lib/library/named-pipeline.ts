@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../common/json/json.js';
 import { toIsoTime } from '../common/clock.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
-import type { RunSummary } from '../common/wire/run.js';
+import type { RunSummary } from '../common/wire/run-summary.js';
 import { ROOT_TENANT } from './list-files.js';
 import type { FolderEntry } from './folder-entries.js';
 import type {

@@ -1,7 +1,7 @@
 import { toIsoTime } from '../common/clock.js';
 import { MAX_LISTED_ARTIFACTS } from '../common/limits.js';
 import type { PlanOutcome, RunOutcome } from '../execution/results.js';
-import type { RunSummary } from '../common/wire/run.js';
+import type { RunSummary } from '../common/wire/run-summary.js';
 import type { ReadableRun } from '../execution/run/readable-run.js';
 import type { BaseRun } from '../execution/run/base-run.js';
 import type { AcceptedSchema, RunRecordSchema } from '../common/wire/run.js';

@@ -7,7 +7,7 @@ import { Scheduler } from '../../lib/library/schedules/scheduler.js';
 import { readSource, type Source } from '../../lib/definition/text/source.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import type { RegistryOptions } from '../../lib/runs/registry-options.js';
-import type { RunSummary } from '../../lib/common/wire/run.js';
+import type { RunSummary } from '../../lib/common/wire/run-summary.js';
 import { SqliteStore } from '../../lib/runs/store/sqlite/sqlite-store.js';
 import { DefinitionChecker } from '../../lib/submission/definition-checker.js';
 import { Submitter } from '../../lib/submission/submitter.js';

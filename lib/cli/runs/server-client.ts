@@ -2,7 +2,7 @@ import type { WavetrainClient } from '../../client/client.js';
 import type { ListQuery } from '../../client/requests.js';
 import { readClientConfig } from '../../common/config/config.js';
 import { type ErrorCode, errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
-import type { RunSummary } from '../../common/wire/run.js';
+import type { RunSummary } from '../../common/wire/run-summary.js';
 import type { CliContext } from '../context.js';
 import { readEnvFile } from '../input/flags.js';
 import type { CatalogCommand } from '../input/shared-options.js';

@@ -15,7 +15,6 @@ import {
   mapOf,
   nullable,
   RunId,
-  type Shape,
   schemaFor,
   text,
   Time,
@@ -132,9 +131,6 @@ const summary = {
 };
 
 export const RunSummarySchema = described('RunSummary', 'A run without its large fields.', summary);
-
-/** A record without the fields that may be large, as listed: the end of a run, once it has settled. */
-export interface RunSummary extends Shape<typeof RunSummarySchema> {}
 
 export const RemovedRunsSchema = described('RemovedRuns', 'The settled runs that a request has deleted.', {
   deleted: count('Number of deleted runs.'),

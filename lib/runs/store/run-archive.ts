@@ -1,6 +1,6 @@
 import type { RunStatus } from '../../../machines/types.js';
 import type { Keep } from '../../definition/keep.js';
-import type { RunSummary } from '../../common/wire/run.js';
+import type { RunSummary } from '../../common/wire/run-summary.js';
 import type { DefinitionOfTenant, RunQuery } from '../views/run-query.js';
 import type { IdempotencyKey } from '../idempotency.js';
 import type { StatisticsQuery, StatisticsRows } from './statistics/statistics-query.js';

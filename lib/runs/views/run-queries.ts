@@ -12,7 +12,7 @@ import type { Admission } from '../admission.js';
 import type { EventLog } from '../event-log.js';
 import type { OpenInspection } from '../inspection/inspection.js';
 import { RunActors } from '../inspection/run-actors.js';
-import type { RunSummary } from '../../common/wire/run.js';
+import type { RunSummary } from '../../common/wire/run-summary.js';
 import { type AcceptedRun, type RunRecord, toRunRecord } from '../record.js';
 import {
   mergeValues,

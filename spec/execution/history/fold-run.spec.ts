@@ -3,7 +3,7 @@ import { systemClock } from '../../../lib/common/clock.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { foldPipelineRun } from '../../../lib/execution/history/fold/fold-run.js';
 import type { FoldedPipelineRun } from '../../../lib/execution/history/fold/folded-run.js';
-import type { RunSummary } from '../../../lib/common/wire/run.js';
+import type { RunSummary } from '../../../lib/common/wire/run-summary.js';
 import type { Fact } from '../../../lib/execution/history/fact.js';
 import { ArtifactStore } from '../../../lib/execution/invocation/files/artifact-store.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';

@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../../lib/common/wire/run.js';
+import type { RunSummary } from '../../../lib/common/wire/run-summary.js';
 import { listLabels } from '../../../lib/common/wire/labels.js';
 import { formatAgo, formatInteger, formatTime, formatTook } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';

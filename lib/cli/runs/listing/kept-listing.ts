@@ -4,7 +4,7 @@ import { LISTING_LIMITS } from '../../../common/limits.js';
 import { createTextFinder } from '../../../common/text.js';
 import { type Labels, listLabels } from '../../../common/wire/labels.js';
 import { BY_COMMAND_LINE } from '../../../common/wire/started-by.js';
-import type { RunSummary } from '../../../common/wire/run.js';
+import type { RunSummary } from '../../../common/wire/run-summary.js';
 import type { StoredSubmission } from '../../../runs/store/run-store.js';
 import type { KeptRuns, ShellRun } from '../../../runs/store/shell/kept-runs.js';
 import { type KeptState, type ShownRecord, stateOf } from '../kept-run.js';

@@ -12,7 +12,7 @@ import { copyToJsonInSteps } from '../../invocation/json-output.js';
 import type { MemoryBudget } from '../../memory-budget.js';
 import type { PreparedPlan } from '../../prepare/prepare-plan.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
-import type { RunSummary } from '../../../common/wire/run.js';
+import type { RunSummary } from '../../../common/wire/run-summary.js';
 import { type EarlierStores, earlierStores, InputRenderer } from '../../run/input-renderer.js';
 import type { Write } from '../../session/session-overrides.js';
 import { StoredValues } from '../../session/stored-values.js';

@@ -9,7 +9,7 @@ import { collectOutcome } from '../../plan/plan-run.js';
 import type { PreparedPlan } from '../../prepare/prepare-plan.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { PlanOutcome, RunArtifact, RunOutcome, SubPipelineStatuses } from '../../results.js';
-import type { RunSummary } from '../../../common/wire/run.js';
+import type { RunSummary } from '../../../common/wire/run-summary.js';
 import type { FoldedWork } from './folded-work.js';
 import type { ReadablePipelineRun, ReadablePlanRun, ReadableSubRun } from '../../run/readable-run.js';
 

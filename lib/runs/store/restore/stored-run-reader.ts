@@ -1,7 +1,7 @@
 import { WavetrainError } from '../../../common/errors.js';
 import { estimateBytesInSteps } from '../../../common/json/json.js';
 import type { FoldedRun } from '../../../execution/history/fold/folded-run.js';
-import type { RunSummary } from '../../../common/wire/run.js';
+import type { RunSummary } from '../../../common/wire/run-summary.js';
 import type { Fact } from '../../../execution/history/fact.js';
 import { PastFacts } from '../../../execution/history/past-facts.js';
 import { MAX_CRASHES_IN_VAIN } from '../../../execution/history/run-history.js';

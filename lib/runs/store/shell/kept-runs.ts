@@ -1,6 +1,6 @@
 import type Database from 'libsql';
 import { errorMessage, WavetrainError } from '../../../common/errors.js';
-import type { RunSummary } from '../../../common/wire/run.js';
+import type { RunSummary } from '../../../common/wire/run-summary.js';
 import type { Fact } from '../../../execution/history/fact.js';
 import { isInsideAttempt } from '../../../execution/history/nested-places.js';
 import type { SavedCommand, StoredFact, StoredRun, StoredSubmission } from '../run-store.js';

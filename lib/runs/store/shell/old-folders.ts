@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, rmdirSync, rmSync } f
 import { join } from 'node:path';
 import { BY_COMMAND_LINE } from '../../../common/wire/started-by.js';
 import { endOfPiece } from '../../../common/text.js';
-import type { RunSummary } from '../../../common/wire/run.js';
+import type { RunSummary } from '../../../common/wire/run-summary.js';
 import type { RunEnd } from '../run-archive.js';
 import type { SavedCommand, StoredRun } from '../run-store.js';
 import { MAX_PIECE_LENGTH, type Piece } from '../run-writer.js';

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../../../machines/types.js';
 import { toIsoTime } from '../../../common/clock.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
-import type { RunSummary } from '../../../common/wire/run.js';
+import type { RunSummary } from '../../../common/wire/run-summary.js';
 import { DurationSketch } from './duration-sketch.js';
 import {
   comparePlaces,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runToEnd } from '../../../../lib/common/scheduling/steps.js';
 import { groupBy } from '../../../../lib/definition/group-by.js';
 import type { BaseRun } from '../../../../lib/execution/run/base-run.js';
-import type { RunSummary } from '../../../../lib/common/wire/run.js';
+import type { RunSummary } from '../../../../lib/common/wire/run-summary.js';
 import type { CommitQueue } from '../../../../lib/runs/store/commit-queue.js';
 import type {
   ArchivedHead,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { RunSummary } from '../../../../lib/common/wire/run.js';
+import type { RunSummary } from '../../../../lib/common/wire/run-summary.js';
 import type { RunStore } from '../../../../lib/runs/store/run-store.js';
 import type {
   PipelineStatistics,

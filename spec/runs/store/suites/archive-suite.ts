@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Labels } from '../../../../lib/common/wire/labels.js';
 import type { StartedBy } from '../../../../lib/common/wire/started-by.js';
 import type { Fact } from '../../../../lib/execution/history/fact.js';
-import type { RunSummary } from '../../../../lib/common/wire/run.js';
+import type { RunSummary } from '../../../../lib/common/wire/run-summary.js';
 import type { ArchiveLimits, RunArchive, RunEnd } from '../../../../lib/runs/store/run-archive.js';
 import type { RunStore, StoredFact, StoredRun } from '../../../../lib/runs/store/run-store.js';
 import { mergePages } from '../../../../lib/runs/views/run-listing.js';

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../../../../machines/types.js';
 import { toIsoTime } from '../../../../common/clock.js';
 import type { Labels } from '../../../../common/wire/labels.js';
 import type { StartedBy } from '../../../../common/wire/started-by.js';
-import type { RunSummary } from '../../../../common/wire/run.js';
+import type { RunSummary } from '../../../../common/wire/run-summary.js';
 import type { EndCounts, ListedRun, RunEnd } from '../../run-archive.js';
 
 /** The statuses by the number that stands for them in a row; runs at work have 0. */
