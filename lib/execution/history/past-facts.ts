@@ -37,6 +37,8 @@ export class PastFacts implements PastEvents {
   begunAt: number | undefined;
   /** True when somebody has cancelled the run. */
   isCancelled = false;
+  /** True when somebody has cancelled the run by force: no call is made any more. */
+  isForced = false;
   /** The latest time of a fact, in milliseconds since 1970; undefined when there is none. */
   latestAt: number | undefined;
   /** When the run settled; undefined when it has not. */
@@ -101,6 +103,7 @@ export class PastFacts implements PastEvents {
         break;
       case 'cancel':
         this.isCancelled = true;
+        if (fact.force) this.isForced = true;
         break;
       case 'called': {
         const key = toKey(fact);

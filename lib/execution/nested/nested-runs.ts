@@ -26,6 +26,7 @@ import {
   type PreparedRun,
   prepareRunInSteps,
 } from '../prepare/prepare-run.js';
+import { STOPPED } from '../invocation/call.js';
 import type { CallingAttempt, InvocationServices, ParentRunContext, StoppableRun } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
 import { CalledPipelines } from './called-pipelines.js';
@@ -66,7 +67,8 @@ export class NestedRuns {
   readonly #pipelines: CalledPipelines;
   readonly #pipelinePath: readonly string[];
   readonly #active = new Set<NestedRun>();
-  #isCancelled = false;
+  /** Why no further pipeline runs; undefined while others may. */
+  #refusal: string | undefined;
 
   constructor(services: InvocationServices, createRun: CreateNestedRun) {
     const { parent, budget, dependencies, prepared } = services;
@@ -99,9 +101,11 @@ export class NestedRuns {
   }
 
   /** Prevents further runs, and lets active ones end with their wave (rule 12): some in later slices, as they may be thousands. */
-  async cancel(): Promise<void> {
-    if (this.#isCancelled) return;
-    this.#isCancelled = true;
+  async cancel(force: boolean): Promise<void> {
+    const isFirst = this.#refusal === undefined;
+    // The attempts are stopped too, some of them in later slices: what each says must not depend on that.
+    if (isFirst || force) this.#refusal = force ? STOPPED : CANCELLED;
+    if (!isFirst) return;
     for (const run of this.#active) {
       run.cancel(false);
       if (this.#eventLoopBudget.exhausted()) await nextSlice(this.#eventLoopBudget);
@@ -151,7 +155,7 @@ export class NestedRuns {
     await history?.replayedIfLast;
     this.#active.delete(run);
     attempt.deleteNestedRun(run);
-    if (run.result === null) throw toToolError(run, pipeline, isRetryable);
+    if (run.result === null) throw toToolError(run, pipeline, isRetryable, this.#refusal);
     attempt.addWrites(run.writes);
     return run.result;
   }
@@ -176,7 +180,7 @@ export class NestedRuns {
   }
 
   #assertCanBegin(attempt: CallingAttempt): void {
-    if (this.#isCancelled) throw ToolError.nonRetryable(CANCELLED);
+    if (this.#refusal !== undefined) throw ToolError.nonRetryable(this.#refusal);
     if (attempt.isOver) throw ToolError.nonRetryable('the attempt has ended; it cannot run another pipeline');
   }
 
@@ -285,8 +289,13 @@ function* measureCopy(copy: JsonObject, original: JsonObject): Steps<number> {
   return bytes;
 }
 
-function toToolError(run: NestedRun, { definition }: Pipeline, retryable: boolean): ToolError {
-  if (run.status === 'cancelled') return ToolError.nonRetryable(CANCELLED);
+function toToolError(
+  run: NestedRun,
+  { definition }: Pipeline,
+  retryable: boolean,
+  refusal = CANCELLED,
+): ToolError {
+  if (run.status === 'cancelled') return ToolError.nonRetryable(refusal);
   const cause = findCause(run.failures);
   const reason =
     cause === undefined ? (run.error ?? 'stopped') : `${describeFailedTask(cause)}: ${cause.error}`;

@@ -250,7 +250,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   #cancel(force: boolean): void {
     this.#send(force ? 'force' : 'cancel');
-    this.cancelNestedRuns();
+    this.cancelNestedRuns(force);
   }
 
   /** Lets a paused run go on: to its next breakpoint, or by one wave. Does nothing otherwise. */
@@ -342,7 +342,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   }
 
   /** Cancels the nested runs, which are not actors of the machine. */
-  protected cancelNestedRuns(): void {}
+  protected cancelNestedRuns(_force: boolean): void {}
 
   /** Releases what a settled run does not need. */
   protected onEnd(): void {}

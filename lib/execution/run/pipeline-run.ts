@@ -157,7 +157,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   /** Called when the plan that contains this run is cancelled; the plan's machine has cancelled its actor already. */
   onPlanCancelled(): void {
-    this.cancelNestedRuns();
+    this.cancelNestedRuns(false);
     this.emitStatus();
   }
 
@@ -181,8 +181,8 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     });
   }
 
-  protected override cancelNestedRuns(): void {
-    this.#services.cancelNestedRuns();
+  protected override cancelNestedRuns(force: boolean): void {
+    this.#services.cancelNestedRuns(force);
   }
 
   protected override onEnd(): void {
@@ -212,6 +212,7 @@ class RunServices implements InvocationServices {
   #memory: Map<string, unknown> | undefined;
   #nestedRuns: NestedRuns | undefined;
   #isCancelled = false;
+  #isForced = false;
 
   constructor(
     prepared: PreparedRun,
@@ -259,14 +260,15 @@ class RunServices implements InvocationServices {
       (prepared, budget, parent, models) =>
         new PipelineRun(prepared, { ...this.dependencies, models }, budget, parent),
     );
-    if (this.#isCancelled) void this.#nestedRuns.cancel();
+    if (this.#isCancelled) void this.#nestedRuns.cancel(this.#isForced);
     return this.#nestedRuns;
   }
 
   /** Cancels the nested runs, if there are any, and prevents further ones. */
-  cancelNestedRuns(): void {
+  cancelNestedRuns(force: boolean): void {
     this.#isCancelled = true;
-    void this.#nestedRuns?.cancel();
+    if (force) this.#isForced = true;
+    void this.#nestedRuns?.cancel(force);
   }
 
   /** Releases the services that only tasks need. */

@@ -95,10 +95,12 @@ describe('What a reader of the console sees without knowing it, in a browser wit
     await page.waitForURL(`${url}/runs/${runId}`);
   });
 
-  it('names the task and the item that failed before the error in the list', async () => {
+  it('names the task and the item that failed before the error in the list, below the goal', async () => {
     await runFailing();
     await page.goto(url);
-    await expectText(page.locator('.about-run .line'), 'each[1]: it is empty');
+    const lines = page.locator('.about-run .line');
+    await expectText(lines.first(), 'Convert 3 csv files');
+    await expectText(lines.last(), 'each[1]: it is empty');
   });
 
   it('shows the outputs of a run that has succeeded, and of no other', async () => {
