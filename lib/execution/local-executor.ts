@@ -1,13 +1,12 @@
 import type { FileHandle } from 'node:fs/promises';
 import { WavetrainError } from '../common/errors.js';
-import type { JsonObject } from '../common/json/json.js';
 import { LinkedMap } from '../common/memory/linked-map.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import { withPlaceholders } from '../definition/secrets/sources.js';
 import type { LiveEvent } from './events/event.js';
 import type { Executor } from './executor.js';
 import { createDependencies, type LocalExecutorOptions } from './executor-options.js';
-import { foldPipelineRun, foldPlanRun } from './history/fold/fold-run.js';
+import { foldPipelineRun, foldPlanRun, readShared } from './history/fold/fold-run.js';
 import type { FoldedRun } from './history/fold/folded-run.js';
 import type { Fact } from './history/fact.js';
 import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './history/run-history.js';
@@ -25,7 +24,6 @@ import { PipelineRun } from './run/pipeline-run.js';
 import type { RunDependencies } from './run-context.js';
 import type { Blackboard } from './session/blackboard.js';
 import { OwnBlackboard } from './session/memory-blackboard.js';
-import { assertRecord } from './session/session.js';
 
 /** A run whose facts are kept for another process, and what has happened of it (D68). */
 export interface KeptRun {
@@ -110,9 +108,7 @@ export class LocalExecutor implements Executor {
     blackboard: Blackboard | undefined = this.#providedBlackboard,
     kept?: KeptRun,
   ): PipelineRun {
-    const run = this.#createRun(inputs, source, blackboard, kept);
-    this.#runs.add(run.id, run);
-    return run;
+    return this.#add(this.#createRun(inputs, source, blackboard, kept));
   }
 
   /** Like `createRun`, for a plan. Checks the inputs of all sub-pipelines before any of them begins. */
@@ -122,16 +118,24 @@ export class LocalExecutor implements Executor {
     blackboard: Blackboard | undefined = this.#providedBlackboard,
     kept?: KeptRun,
   ): PlanRun {
-    const run = this.#createPlanRun(inputs, source, blackboard, kept);
-    this.#runs.add(run.id, run);
-    return run;
+    return this.#add(this.#createPlanRun(inputs, source, blackboard, kept));
   }
 
-  /** Creates a settled run with its actor again, which only the caller finds. Throws as `createRun`. */
-  recreate(request: ExecutionRequest, kept: KeptRun): AnyRun {
+  /** Creates the run of a request, as `createRun` and `createPlanRun` do. */
+  create(request: ExecutionRequest, kept?: KeptRun): AnyRun {
+    return this.#add(this.recreate(request, kept));
+  }
+
+  /** Creates a run like `create` that only the caller finds: the actor of a settled run again. */
+  recreate(request: ExecutionRequest, kept: KeptRun | undefined): AnyRun {
     return request.kind === 'plan'
       ? this.#createPlanRun(request.inputs, request.source, this.#providedBlackboard, kept)
       : this.#createRun(request.inputs, request.source, this.#providedBlackboard, kept);
+  }
+
+  #add<R extends AnyRun>(run: R): R {
+    this.#runs.add(run.id, run);
+    return run;
   }
 
   #createRun(
@@ -372,15 +376,6 @@ function hasSettled(kept: KeptRun | undefined): boolean {
 
 export function runNotFound(runId: string): WavetrainError {
   return new WavetrainError('run_not_found', `there is no run ${runId}`);
-}
-
-/** Reads the blackboard that the caller of a plan has provided; undefined when the plan has one of its own. */
-async function readShared({
-  ownsBlackboard,
-  blackboard,
-  tenantId,
-}: PreparedPlan): Promise<JsonObject | undefined> {
-  return ownsBlackboard ? undefined : assertRecord(await blackboard.getAll(tenantId));
 }
 
 /** The error of a cancel that comes too late. */

@@ -2,7 +2,7 @@ import { toIsoTime } from '../common/clock.js';
 import { MAX_LISTED_ARTIFACTS } from '../common/limits.js';
 import type { PlanOutcome, RunOutcome } from '../execution/results.js';
 import type { RunSummary } from '../common/wire/run-summary.js';
-import type { ReadableRun } from '../execution/run/readable-run.js';
+import type { ListedField, ReadableRun } from '../execution/run/readable-run.js';
 import type { BaseRun } from '../execution/run/base-run.js';
 import type { AcceptedSchema, RunRecordSchema } from '../common/wire/run.js';
 import type { Shape } from '../common/wire/shape.js';
@@ -18,29 +18,6 @@ type Either<A, B> = (A & { readonly [K in keyof B]?: never }) | (B & { readonly 
 
 /** The response to a submission. */
 export interface AcceptedRun extends Shape<typeof AcceptedSchema> {}
-
-/** The fields of a run that lists show. */
-type ListedFields = Pick<
-  BaseRun,
-  | 'id'
-  | 'kind'
-  | 'status'
-  | 'isPaused'
-  | 'definitionId'
-  | 'tenantId'
-  | 'goal'
-  | 'isSettled'
-  | 'createdAt'
-  | 'begunAt'
-  | 'finishedAt'
-  | 'progress'
-  | 'error'
-  | 'failedTask'
-  | 'rerunOf'
-  | 'trigger'
-  | 'startedBy'
-  | 'labels'
->;
 
 /** Builds the current record, anew at each call. An archive keeps the summary of a settled run. */
 export function toRunRecord(run: ReadableRun): RunRecord {
@@ -64,7 +41,8 @@ function snapshotOf<T>(list: readonly T[], { isSettled }: ReadableRun): readonly
   return isSettled ? list : [...list];
 }
 
-export function toRunSummary(run: ListedFields): RunSummary {
+/** The part of a run that lists show. */
+export function toRunSummary(run: Pick<BaseRun, ListedField | 'kind'>): RunSummary {
   return {
     run_id: run.id,
     kind: run.kind,

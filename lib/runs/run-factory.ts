@@ -2,7 +2,7 @@ import type { Clock } from '../common/clock.js';
 import type { JsonObject } from '../common/json/json.js';
 import { PastFacts } from '../execution/history/past-facts.js';
 import type { PublishedFile } from '../execution/invocation/files/artifact-store.js';
-import type { AnyRun, KeptRun, LocalExecutor, ExecutionRequest } from '../execution/local-executor.js';
+import type { AnyRun, ExecutionRequest, LocalExecutor } from '../execution/local-executor.js';
 import { createRunId, readSubmittedKeys, readSubmittedText } from '../execution/prepare/prepare-run.js';
 import { canReuse, measureSource } from '../execution/prepare/rerun-source.js';
 import type { PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
@@ -25,7 +25,7 @@ export interface CreatedRun {
   readonly number: number;
 }
 
-/** Creates runs: new ones, which are added to the store if there is one, and those that the store has (D68). */
+/** Creates the runs that are accepted now, and adds them to the store if there is one (D68). */
 export class RunFactory {
   readonly #executor: LocalExecutor;
   readonly #clock: Clock;
@@ -44,7 +44,7 @@ export class RunFactory {
   create(requested: RequestedRun, tenantId: string, origin: RunOrigin): CreatedRun {
     const store = this.#store;
     if (store === undefined) {
-      const created = createRequestedRun(this.#executor, requested);
+      const created = this.#executor.create(requested);
       setOrigin(created, origin);
       return { run: created, number: ++this.#created };
     }
@@ -53,7 +53,7 @@ export class RunFactory {
     const id = createRunId(createdAt);
     const past = { id, createdAt, isRestored: false, facts: PastFacts.of([]) };
     const log = new EndingLog(store.log(id, tenantId), store.archive);
-    const run = createRequestedRun(this.#executor, requested, { log, past });
+    const run = this.#executor.create(requested, { log, past });
     setOrigin(run, origin);
     log.run = run;
     const number = store.lastNumber + 1;
@@ -137,13 +137,6 @@ function* writeParts(
     yield* writeSource(requested.source, prepared);
   }
   yield { part: 'complete' };
-}
-
-/** Creates a run, queued. Throws as `LocalExecutor.createRun`. */
-export function createRequestedRun(executor: LocalExecutor, requested: RequestedRun, kept?: KeptRun): AnyRun {
-  return requested.kind === 'plan'
-    ? executor.createPlanRun(requested.inputs, requested.source, undefined, kept)
-    : executor.createRun(requested.inputs, requested.source, undefined, kept);
 }
 
 /** Call before anybody can see the run. */

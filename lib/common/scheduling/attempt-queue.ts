@@ -5,7 +5,7 @@ import { FairQueue } from './fair-queue.js';
 export interface LimitedWork {
   readonly tenant_id: string;
   /** Ends the wait. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Stops the time limit of the attempt; the returned function lets it go on. */
   readonly pauseTimeout?: () => () => void;
 }

@@ -1,5 +1,6 @@
 import type { LiveEvent } from '../events/event.js';
 import type { Fact } from './fact.js';
+import { isInsideAttempt } from './nested-places.js';
 
 /** An item of a fan-out. */
 export interface FactItem {
@@ -14,7 +15,7 @@ export type FactSubject = FactItem | 'run' | 'nothing';
 
 /** Returns the item whose record alone a fact changes, with the files and the pipelines of its calls. */
 export function subjectOf(fact: Fact): FactSubject {
-  if ('place' in fact && fact.place.includes('#')) return parseAttempt(fact.place);
+  if ('place' in fact && isInsideAttempt(fact.place)) return parseAttempt(fact.place);
   switch (fact.kind) {
     case 'succeeded':
     case 'failed':

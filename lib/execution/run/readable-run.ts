@@ -2,8 +2,8 @@ import type { PlanRun } from '../plan/plan-run.js';
 import type { PipelineRun } from './pipeline-run.js';
 import type { RunWork } from './run-work.js';
 
-/** The fields of a run that its record and its views read. */
-type Shown =
+/** The fields of a run that lists show. */
+export type ListedField =
   | 'id'
   | 'tenantId'
   | 'labels'
@@ -17,16 +17,13 @@ type Shown =
   | 'isPaused'
   | 'createdAt'
   | 'begunAt'
-  | 'startedAt'
   | 'finishedAt'
   | 'progress'
   | 'error'
-  | 'failures'
-  | 'failedTask'
-  | 'result'
-  | 'artifacts'
-  | 'journal'
-  | 'budget';
+  | 'failedTask';
+
+/** The fields of a run that its record and its views read. */
+type Shown = ListedField | 'startedAt' | 'failures' | 'result' | 'artifacts' | 'journal' | 'budget';
 
 /** The outcomes of the tasks of one pipeline: of a run at work, or folded from the facts of a settled one. */
 export type ReadableWork = Pick<

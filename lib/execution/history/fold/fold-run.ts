@@ -1,5 +1,4 @@
-import type { Clock } from '../../../common/clock.js';
-import { Timeline } from '../../../common/clock.js';
+import { type Clock, Timeline } from '../../../common/clock.js';
 import type { TaskFailure } from '../../../common/errors.js';
 import type { Json, JsonObject } from '../../../common/json/json.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
@@ -14,6 +13,7 @@ import type { PreparedPlan } from '../../prepare/prepare-plan.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { RunSummary } from '../../../common/wire/run-summary.js';
 import { type EarlierStores, earlierStores, InputRenderer } from '../../run/input-renderer.js';
+import { assertRecord } from '../../session/session.js';
 import type { Write } from '../../session/session-overrides.js';
 import { StoredValues } from '../../session/stored-values.js';
 import { FoldedPipelineRun, FoldedPlanRun, type FoldedParts, FoldedSubRun } from './folded-run.js';
@@ -46,6 +46,15 @@ export function* foldPipelineRun(prepared: PreparedRun, context: FoldContext): S
   });
   const found = yield* foldFacts(context, { find: () => work });
   return new FoldedPipelineRun(prepared, work, toParts(prepared, context, found));
+}
+
+/** Reads the blackboard that the caller of a plan has provided; undefined when the plan has one of its own. */
+export async function readShared({
+  ownsBlackboard,
+  blackboard,
+  tenantId,
+}: PreparedPlan): Promise<JsonObject | undefined> {
+  return ownsBlackboard ? undefined : assertRecord(await blackboard.getAll(tenantId));
 }
 
 /**

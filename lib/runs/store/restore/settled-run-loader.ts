@@ -102,7 +102,7 @@ export class SettledRunLoader {
     signal: AbortSignal | undefined,
     work: () => Promise<T>,
   ): Promise<T> {
-    return this.#loadLimiter.run({ tenant_id: tenantId, ...(signal && { signal }) }, work);
+    return this.#loadLimiter.run({ tenant_id: tenantId, signal }, work);
   }
 
   async #loadPart(
@@ -111,9 +111,7 @@ export class SettledRunLoader {
     signal: AbortSignal | undefined,
   ): Promise<FoldedRun | undefined> {
     const { reader } = this.#parts;
-    const part = await this.#read(head, signal, (context) =>
-      reader.foldItems(head, head.summary, only, context),
-    );
+    const part = await this.#read(head, signal, (context) => reader.fold(head, head.summary, context, only));
     if (part !== undefined) await this.#assertKept(head, () => part.budget.close());
     return part;
   }
@@ -141,7 +139,7 @@ export class SettledRunLoader {
    */
   async replay(runId: string, tenantId: string, signal?: AbortSignal): Promise<ReplayedRun> {
     try {
-      return await this.#replayLimiter.run({ tenant_id: tenantId, ...(signal && { signal }) }, async () => {
+      return await this.#replayLimiter.run({ tenant_id: tenantId, signal }, async () => {
         const head = await this.#parts.archive.head(runId, tenantId);
         if (head === undefined) throw runNotFound(runId);
         return this.#replay(head, signal);

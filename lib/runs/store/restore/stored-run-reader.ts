@@ -10,13 +10,7 @@ import type { CheckedDefinition, RunInputs } from '../../../execution/prepare/ru
 import type { MissingRunFiles } from '../../rerun/missing-run-files.js';
 import type { SourcePart } from '../../rerun/source-parts.js';
 import { StoredSource } from '../../rerun/stored-source.js';
-import {
-  type CreatedRun,
-  createRequestedRun,
-  type RequestedRun,
-  type RunOrigin,
-  setOrigin,
-} from '../../run-factory.js';
+import { type CreatedRun, type RequestedRun, type RunOrigin, setOrigin } from '../../run-factory.js';
 import { EndingLog } from '../ending-log.js';
 import type { StoredRunHead } from '../run-archive.js';
 import type { WantedItems, RunStore, StoredFact, StoredSubmission } from '../run-store.js';
@@ -83,7 +77,7 @@ export class StoredRunReader {
   /** Creates a run again that goes on, or whose end is not kept yet. */
   restore(head: StoredRunHead, context: ReadContext): Promise<RestoredRun | undefined> {
     const { executor } = this.#parts;
-    return this.#rebuild(head, context, (requested, kept) => createRequestedRun(executor, requested, kept));
+    return this.#rebuild(head, context, (requested, kept) => executor.create(requested, kept));
   }
 
   /** Creates a settled run with its actor again, which only the caller finds: it is to be rebuilt, too. */
@@ -92,35 +86,24 @@ export class StoredRunReader {
     return this.#rebuild(head, context, (requested, kept) => executor.recreate(requested, kept));
   }
 
-  /** Folds a settled run from its facts, without an actor (D74). */
-  fold(head: StoredRunHead, summary: RunSummary, context: ReadContext): Promise<FoldedRun | undefined> {
-    return this.#fold(head, summary, context);
-  }
-
   /**
-   * Folds the facts that some items of a settled run need, for the caller alone. Resolves with undefined also for a run of
-   * which they are not enough.
+   * Folds a settled run from its facts, without an actor (D74).
+   *
+   * @param only folds nothing but the facts that these items need, for the caller alone. Resolves with undefined also for a run
+   *   of which they are not enough.
    */
-  async foldItems(
-    head: StoredRunHead,
-    summary: RunSummary,
-    only: WantedItems,
-    context: ReadContext,
-  ): Promise<FoldedRun | undefined> {
-    return summary.rerun_of === null ? this.#fold(head, summary, context, only) : undefined;
-  }
-
-  async #fold(
+  async fold(
     head: StoredRunHead,
     summary: RunSummary,
     context: ReadContext,
     only?: WantedItems,
   ): Promise<FoldedRun | undefined> {
+    if (only !== undefined && summary.rerun_of !== null) return undefined;
     const { executor } = this.#parts;
     const { stored, release } = await this.#readFacts(head, context, only);
     try {
       const { parts, facts } = separate(stored);
-      // It counts the facts before it: those that were left out are missing.
+      // A divergence counts the facts before it: those that were left out are missing.
       if (only !== undefined && facts.some(({ kind }) => kind === 'diverged')) return undefined;
       const read = await this.#read(head, parts, context, true);
       if (read === undefined) return undefined;

@@ -21,7 +21,7 @@ export interface TextPart {
   readonly items: string | null;
 }
 
-/** What texts begin with: the submission, the rest of a document, or a document of facts. */
+/** The first of some texts: the submission, the rest of a document, or a document of facts. */
 export type TextBeginning = 'submission' | 'rest' | 'facts';
 
 /** Returns true when those who look at nothing but some items of a fan-out need not read a part. @param items of the part */

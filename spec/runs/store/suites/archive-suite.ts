@@ -66,7 +66,7 @@ export function runOf(number: number, tenantId: string, id = `run ${number}`): S
   return { ...run, submission: { ...run.submission, tenant_id: tenantId } };
 }
 
-/** What the call of an item has returned. */
+/** The fact that the call of an item has returned. */
 export function itemFact(task: string, item: number): Fact {
   const value = `${item} `.repeat(50);
   return { kind: 'succeeded', at: 1, place: '', task, item, value, writes: [], attempts: 1, bytes: 300 };

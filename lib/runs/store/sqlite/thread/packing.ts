@@ -88,7 +88,7 @@ function addParts(database: Database.Database, run: number, from: number, texts:
   return bytes;
 }
 
-/** What the texts begin with that follow the first `parts` of a run. */
+/** Says with what the texts begin that follow the first `parts` of a run. */
 function beginningOf(database: Database.Database, run: number, parts: number): TextBeginning {
   if (parts === 0) return 'submission';
   return readPart(database, run, parts - 1).endsWith('\n') ? 'facts' : 'rest';
