@@ -2,8 +2,13 @@ import type Database from 'libsql';
 import { errorMessage } from '../../../common/errors.js';
 import { formatCount } from '../../../common/text.js';
 import { hasLock } from '../sqlite/thread/connection.js';
-import { assertOurs, FIRST_WITH_BYTES, readVersion, TABLES_VERSION } from '../sqlite/thread/schema.js';
-import { PARTS_PER_RUN } from '../sqlite/thread/packing.js';
+import {
+  assertOurs,
+  FIRST_WITH_BYTES,
+  PARTS_PER_RUN,
+  readVersion,
+  TABLES_VERSION,
+} from '../sqlite/thread/schema.js';
 import { selectAll, selectOne } from '../sqlite/thread/statements.js';
 import { countKept } from './store-stats.js';
 import { assertNotEmpty, cannotOpenStore, inspectStore, isNoDatabase } from './store-file.js';

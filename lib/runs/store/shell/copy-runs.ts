@@ -1,5 +1,6 @@
 import type Database from 'libsql';
-import { countParts, PARTS_PER_RUN } from '../sqlite/thread/packing.js';
+import { countParts } from '../sqlite/thread/packing.js';
+import { PARTS_PER_RUN } from '../sqlite/thread/schema.js';
 import { inTransaction, prepare, selectAll, selectOne } from '../sqlite/thread/statements.js';
 import { sortByTime } from './shell-file.js';
 

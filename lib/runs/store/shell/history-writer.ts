@@ -3,6 +3,7 @@ import type { Batch } from '../commit-queue.js';
 import { Cleaner, removeFiles } from '../sqlite/thread/cleaner.js';
 import { keep } from '../sqlite/thread/commit.js';
 import type { OpenFile } from '../sqlite/thread/connection.js';
+import { RunsAtWork } from '../sqlite/thread/runs-at-work.js';
 import { inTransaction } from '../sqlite/thread/statements.js';
 import { checkpoint, closeFile, loadHistoryDriver, openFirstFree, type OwnedFile } from './shell-file.js';
 import type { ShellFolder } from './shell-folder.js';
@@ -39,8 +40,8 @@ export class HistoryWriter {
   keep(batch: Batch): void {
     if (this.#isClosed) return;
     this.#opened ??= this.#open();
-    const { file, openedAt } = this.#opened;
-    inTransaction(file.database, () => keep(file.database, batch, { isOfServer: false }));
+    const { file, openedAt, runsAtWork: runs } = this.#opened;
+    inTransaction(file.database, () => keep(file.database, batch, { runs, isOfServer: false }));
     if (this.#now() - openedAt > TIDY_AFTER_MS) this.#tidy(this.#opened);
     this.#opened.written += batch.pieces.reduce((sum, { text }) => sum + text.length, 0);
     if (this.#opened.written < LOG_BYTES) return;
@@ -70,7 +71,8 @@ export class HistoryWriter {
     const open = loadHistoryDriver();
     const openedAt = this.#now();
     const file = openFirstFree(this.#folder, open, openedAt);
-    return { open, file, openedAt, written: sizeOfLog(file.path), isTidy: false };
+    const runsAtWork = new RunsAtWork(file.database);
+    return { open, file, openedAt, runsAtWork, written: sizeOfLog(file.path), isTidy: false };
   }
 
   /** Never throws: the run of this shell does not depend on it, and the next one tries again. */
@@ -97,6 +99,7 @@ interface Opened {
   readonly open: OpenFile;
   readonly file: OwnedFile;
   readonly openedAt: number;
+  readonly runsAtWork: RunsAtWork;
   /** Characters that were written to the log, about. */
   written: number;
   isTidy: boolean;

@@ -1,7 +1,8 @@
 import type Database from 'libsql';
 import { openWriter, type OpenFile, type WritableFile } from '../sqlite/thread/connection.js';
 import { isLocked, loadDriver } from '../sqlite/open-errors.js';
-import { PARTS_PER_RUN, rangeOfParts } from '../sqlite/thread/packing.js';
+import { rangeOfParts } from '../sqlite/thread/packing.js';
+import { PARTS_PER_RUN } from '../sqlite/thread/schema.js';
 import { completeRows, removeUnfinished } from '../sqlite/thread/run-heads.js';
 import { prepare, selectAll } from '../sqlite/thread/statements.js';
 import type { ShellFolder } from './shell-folder.js';

@@ -227,6 +227,23 @@ describe('The bytes that each tenant has in a store (D74)', () => {
     expect((await checkStore(file, false)).problems).to.deep.equal([]);
   });
 
+  it('are those of all that was kept when the process is killed, as soon as the run goes on', async () => {
+    const run = nextRun('a');
+    const goOn = async (opened: SqliteStore): Promise<void> => {
+      opened.log(run.id, 'a').append(cancelFact(1));
+      await opened.close();
+    };
+    const killed = folder.at('killed.db');
+    store.add(withInputs(run, randomText(1, 3000)));
+    await store.idle();
+    for (const end of ['', '-wal']) copyFileSync(`${file}${end}`, `${killed}${end}`);
+    await goOn(store);
+    const expected = readUsage();
+    expect(expected).to.containSubset([{ tenant: 'a' }]);
+    await goOn(await openStore(killed));
+    expect(read('SELECT tenant, bytes, artifact_bytes, hours FROM usage', killed)).to.deep.equal(expected);
+  });
+
   it('are counted for a file of version 1 of the tables', async () => {
     await store.close();
     const old = folder.at('old.db');

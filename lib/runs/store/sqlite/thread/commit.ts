@@ -7,70 +7,71 @@ import { addToHours } from '../../statistics/hour-rows.js';
 import { toCountedRun } from '../../statistics/run-counter.js';
 import { PIECE_BYTES } from './pieces.js';
 import { countInQuota, setQuota } from './retention/run-quotas.js';
-import { addBytes, changeUsage, measureAdded, measureEnd, UsageChanges } from './retention/usage.js';
+import { changeUsage, measureAdded, measureEnd, UsageChanges } from './retention/usage.js';
 import { END_STATES, STATES, toColumns } from './run-columns.js';
+import { RunsAtWork } from './runs-at-work.js';
 import { inTransaction, prepare, selectOne } from './statements.js';
 
 /** Keeps everything of a batch, or nothing. */
-export function commit(database: Database.Database, batch: Batch): void {
-  inTransaction(database, () => keep(database, batch, { isOfServer: true }));
+export function commit(database: Database.Database, batch: Batch, runs: RunsAtWork): void {
+  inTransaction(database, () => keep(database, batch, { runs, isOfServer: true }));
 }
 
 interface KeepOptions {
+  /** Of the connection. Default: the batch has all of its runs. */
+  readonly runs?: RunsAtWork;
   /** Statistics and the numbers of runs that definitions keep are for servers: a shell prunes its history by itself. */
   readonly isOfServer: boolean;
 }
 
-/** Keeps a batch, as a part of a transaction. */
-export function keep(database: Database.Database, batch: Batch, options: KeepOptions): void {
-  const changes = new Changes();
-  addRuns(database, batch, changes);
-  addPieces(database, batch, changes);
-  const ended = batch.ends.filter((end) => addEnd(database, end, changes, options));
-  changes.write(database);
-  if (options.isOfServer) countInHours(database, ended);
-  removeRuns(database, batch);
-  keepKeys(database, batch);
+/** What a batch changes, and the sums of the tenants, which are written once. */
+interface Changes {
+  readonly database: Database.Database;
+  readonly runs: RunsAtWork;
+  readonly usage: UsageChanges;
 }
 
-/** The bytes that a batch adds: each run and each tenant is written once. */
-class Changes {
-  readonly usage = new UsageChanges();
-  readonly #bytes = new Map<string, number>();
-
-  add(runId: string, bytes: number): void {
-    this.#bytes.set(runId, (this.#bytes.get(runId) ?? 0) + bytes);
-  }
-
-  write(database: Database.Database): void {
-    for (const [runId, bytes] of this.#bytes) addBytes(database, runId, bytes, this.usage);
-    this.usage.write(database);
-  }
+/** Keeps a batch, as a part of a transaction. */
+export function keep(database: Database.Database, batch: Batch, options: KeepOptions): void {
+  const { runs = new RunsAtWork(database), isOfServer } = options;
+  const changes = { database, runs, usage: new UsageChanges() };
+  addRuns(changes, batch);
+  addPieces(changes, batch);
+  const ended = batch.ends.filter((end) => addEnd(changes, end, isOfServer));
+  changes.usage.write(database);
+  if (isOfServer) countInHours(database, ended);
+  removeRuns(changes, batch);
+  keepKeys(database, batch);
 }
 
 /** Of a run that gets the next number of the file when it is kept. */
 export const NEXT_NUMBER = 0;
 
-function addRuns(database: Database.Database, { added }: Batch, changes: Changes): void {
+function addRuns({ database, runs, usage }: Changes, { added }: Batch): void {
   const add = prepare(
     database,
-    'INSERT INTO run (number, id, created_at, tenant, idempotency, rerun_of) VALUES (?, ?, ?, ?, ?, ?)',
+    'INSERT INTO run (number, id, created_at, tenant, idempotency, rerun_of, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   for (const { number, id, createdAt, tenantId, idempotency, rerunOf = null } of added) {
     const key = idempotency === undefined ? null : JSON.stringify(idempotency);
-    add.run(number === NEXT_NUMBER ? null : number, id, createdAt, tenantId, key, rerunOf);
-    changes.add(id, measureAdded({ tenant: tenantId, idempotency: key, rerun_of: rerunOf }));
+    const bytes = measureAdded({ tenant: tenantId, idempotency: key, rerun_of: rerunOf });
+    const given = number === NEXT_NUMBER ? null : number;
+    const { lastInsertRowid } = add.run(given, id, createdAt, tenantId, key, rerunOf, bytes);
+    runs.add(id, Number(lastInsertRowid), tenantId);
+    usage.add(tenantId, { bytes });
   }
 }
 
-function addPieces(database: Database.Database, { pieces }: Batch, changes: Changes): void {
+function addPieces({ database, runs, usage }: Changes, { pieces }: Batch): void {
   const add = prepare(
     database,
-    'INSERT INTO piece (run, goes_on, text) SELECT number, ?, ? FROM run WHERE id = ? AND removed = 0',
+    'INSERT INTO piece (run, goes_on, text) SELECT number, ?, ? FROM run WHERE number = ? AND removed = 0',
   );
   for (const { runId, text, goesOn } of pieces) {
-    add.run(goesOn ? 1 : 0, text, runId);
-    changes.add(runId, Buffer.byteLength(text) + PIECE_BYTES);
+    const run = runs.find(runId);
+    if (run === undefined) continue;
+    add.run(goesOn ? 1 : 0, text, run.number);
+    runs.countBytes(run, Buffer.byteLength(text) + PIECE_BYTES, usage);
   }
 }
 
@@ -81,28 +82,25 @@ function countInHours(database: Database.Database, ends: readonly RunEnd[]): voi
 }
 
 /** Fills the row of a run with its end. Returns false for a run that was removed meanwhile, or has ended before. */
-function addEnd(
-  database: Database.Database,
-  end: RunEnd,
-  changes: Changes,
-  { isOfServer }: KeepOptions,
-): boolean {
+function addEnd({ database, runs, usage }: Changes, end: RunEnd, isOfServer: boolean): boolean {
   const { summary } = end;
   const { run_id: runId, tenant_id: tenantId } = summary;
   const state = STATES.indexOf(summary.status);
-  if (state <= 0) return false;
+  const run = runs.find(runId);
+  if (state <= 0 || run === undefined) return false;
+  runs.delete(runId);
+  const { number, unsaved } = run;
   const columns = toColumns(end);
+  const searched = toSearchedText(end);
+  const bytes = unsaved + measureEnd(columns, searched);
   const set = Object.keys(columns)
     .map((name) => `${name} = ?`)
     .join(', ');
-  const number = selectOne<{ number: number }>(
+  const { changes } = prepare(
     database,
-    `UPDATE run SET ${set} WHERE id = ? AND removed = 0 AND state = 0 RETURNING number`,
-    ...Object.values(columns),
-    runId,
-  )?.number;
-  if (number === undefined) return false;
-  const searched = toSearchedText(end);
+    `UPDATE run SET bytes = coalesce(bytes, 0) + ?, ${set} WHERE number = ? AND removed = 0 AND state = 0`,
+  ).run(bytes, ...Object.values(columns), number);
+  if (changes === 0) return false;
   prepare(database, 'INSERT INTO run_text (tenant, number, text) VALUES (?, ?, ?)').run(
     tenantId,
     number,
@@ -111,8 +109,7 @@ function addEnd(
   const label = prepare(database, 'INSERT INTO label (tenant, label, state, number) VALUES (?, ?, ?, ?)');
   for (const text of listLabels(summary.labels)) label.run(tenantId, text, state, number);
   if (isOfServer) setQuota(database, end, number);
-  changes.add(runId, measureEnd(columns, searched));
-  changes.usage.add(tenantId, { counts: countState(state, 1), artifactBytes: end.artifactBytes });
+  usage.add(tenantId, { counts: countState(state, 1), bytes, artifactBytes: end.artifactBytes });
   return true;
 }
 
@@ -128,8 +125,9 @@ function countState(state: number, by: 1 | -1): readonly number[] {
 }
 
 /** Marks removed runs: to delete one may take long. */
-function removeRuns(database: Database.Database, { removed }: Batch): void {
+function removeRuns({ database, runs }: Changes, { removed }: Batch): void {
   for (const id of removed) {
+    runs.delete(id);
     const row = selectOne<RemovableRow>(
       database,
       'SELECT number, tenant AS tenantId, state, bytes FROM run WHERE id = ? AND removed = 0',

@@ -4,11 +4,10 @@ import type Zlib from 'node:zlib';
 import type Database from 'libsql';
 import type { StoredSubmission } from '../../run-store.js';
 import { cutParts, type TextBeginning } from '../part-items.js';
-import { hasPieces, measurePieces, readPieces } from './pieces.js';
+import { hasPieces, readPieces } from './pieces.js';
+import { recount } from './retention/usage.js';
+import { PARTS_PER_RUN } from './schema.js';
 import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
-
-/** A run has so many parts at most; its parts follow each other in the table, so that they need no index. */
-export const PARTS_PER_RUN = 2 ** 20;
 
 /** So much is read with one commit: others wait for it. */
 const SLICE_BYTES = 1024 * 1024;
@@ -57,13 +56,13 @@ function packSlice(database: Database.Database, run: number): void {
     const [first = '', ...others] = texts;
     // A definition is kept apart unless the submission is longer than a piece.
     const isSubmission = part === 0 && first.endsWith('\n');
-    const taken = isSubmission ? takeDefinition(database, run, first) : { rest: first, bytes: 0 };
-    const bytes = taken.bytes + addParts(database, run, part, [taken.rest, ...others]);
-    const unpacked = measurePieces(database, run, last);
+    const rest = isSubmission ? takeDefinition(database, run, first) : first;
+    addParts(database, run, part, [rest, ...others]);
     prepare(database, 'DELETE FROM piece WHERE run = ? AND n <= ?').run(run, last);
-    countBytes(database, run, bytes - unpacked);
   }
-  if (!hasPieces(database, run)) prepare(database, 'UPDATE run SET is_packed = 1 WHERE number = ?').run(run);
+  if (hasPieces(database, run)) return;
+  recount(database, run);
+  prepare(database, 'UPDATE run SET is_packed = 1 WHERE number = ?').run(run);
 }
 
 /** The numbers of the parts of a run: the first one that there may be, and the one after the last. */
@@ -76,16 +75,11 @@ export function countParts(database: Database.Database, run: number): number {
   return selectOne<{ parts: number }>(database, sql, ...rangeOfParts(run))?.parts ?? 0;
 }
 
-/** Returns the bytes of the parts. */
-function addParts(database: Database.Database, run: number, from: number, texts: readonly string[]): number {
+function addParts(database: Database.Database, run: number, from: number, texts: readonly string[]): void {
   const add = prepare(database, 'INSERT INTO packed (n, items, data) VALUES (?, ?, ?)');
-  let bytes = 0;
   for (const [index, { text, items }] of cutParts(texts, beginningOf(database, run, from)).entries()) {
-    const data = pack(text);
-    add.run(run * PARTS_PER_RUN + from + index, items, data);
-    bytes += data.length;
+    add.run(run * PARTS_PER_RUN + from + index, items, pack(text));
   }
-  return bytes;
 }
 
 /** Says with what the texts begin that follow the first `parts` of a run. */
@@ -120,12 +114,8 @@ export function hasItemParts(database: Database.Database, run: number): boolean 
 /** The parts of a submission that all runs of a definition share. */
 type SharedPart = Pick<StoredSubmission, 'definition' | 'pipelines' | 'submitted_text'>;
 
-/** Keeps the definition of a submission once for all runs that have it, and counts it for each. Returns the rest of the submission. */
-function takeDefinition(
-  database: Database.Database,
-  run: number,
-  submission: string,
-): { readonly rest: string; readonly bytes: number } {
+/** Keeps the definition of a submission once for all runs that have it. Returns the rest of the submission. */
+function takeDefinition(database: Database.Database, run: number, submission: string): string {
   const { definition, pipelines, submitted_text, ...rest } = JSON.parse(submission) as StoredSubmission;
   const shared: SharedPart = {
     definition,
@@ -134,20 +124,15 @@ function takeDefinition(
   };
   const text = JSON.stringify(shared);
   const hash = createHash('sha256').update(text).digest();
-  const sql = 'SELECT n, length(data) AS bytes FROM definition WHERE hash = ?';
-  const { n, bytes } =
-    selectOne<{ n: number; bytes: number }>(database, sql, hash) ?? addDefinition(database, hash, pack(text));
-  prepare(database, 'UPDATE run SET definition = ? WHERE number = ?').run(n, run);
-  return { rest: `${JSON.stringify(rest)}\n`, bytes };
+  const known = selectOne<{ n: number }>(database, 'SELECT n FROM definition WHERE hash = ?', hash)?.n;
+  const definitionNumber = known ?? addDefinition(database, hash, pack(text));
+  prepare(database, 'UPDATE run SET definition = ? WHERE number = ?').run(definitionNumber, run);
+  return `${JSON.stringify(rest)}\n`;
 }
 
-function addDefinition(
-  database: Database.Database,
-  hash: Buffer,
-  data: Buffer,
-): { readonly n: number; readonly bytes: number } {
+function addDefinition(database: Database.Database, hash: Buffer, data: Buffer): number {
   const add = prepare(database, 'INSERT INTO definition (hash, data) VALUES (?, ?)');
-  return { n: Number(add.run(hash, data).lastInsertRowid), bytes: data.length };
+  return Number(add.run(hash, data).lastInsertRowid);
 }
 
 /** The definition that was kept apart, as JSON; undefined when it is in the submission. */
@@ -155,10 +140,4 @@ export function readSharedDefinition(database: Database.Database, run: number): 
   const sql = 'SELECT data FROM definition WHERE n = (SELECT definition FROM run WHERE number = ?)';
   const data = selectOne<{ data: ArrayBuffer }>(database, sql, run)?.data;
   return data && unpack(data);
-}
-
-function countBytes(database: Database.Database, run: number, bytes: number): void {
-  prepare(database, 'UPDATE run SET bytes = coalesce(bytes, 0) + ? WHERE number = ?').run(bytes, run);
-  const sql = 'UPDATE usage SET bytes = bytes + ? WHERE tenant = (SELECT tenant FROM run WHERE number = ?)';
-  prepare(database, sql).run(bytes, run);
 }

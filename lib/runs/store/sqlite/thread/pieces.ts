@@ -46,12 +46,6 @@ export function readPieces(
   return { texts: rows.map(({ goes_on: goesOn, text }) => (goesOn === 1 ? text : `${text}\n`)), last };
 }
 
-/** The bytes of the pieces of a run up to a number. */
-export function measurePieces(database: Database.Database, run: number, last: number): number {
-  const sql = `SELECT total(octet_length(text) + ${PIECE_BYTES}) AS bytes FROM piece WHERE run = ? AND n <= ?`;
-  return selectOne<{ bytes: number }>(database, sql, run, last)?.bytes ?? 0;
-}
-
 export function hasPieces(database: Database.Database, run: number): boolean {
   return selectOne(database, 'SELECT 1 FROM piece WHERE run = ? LIMIT 1', run) !== undefined;
 }

@@ -145,6 +145,9 @@ const MIGRATIONS: readonly string[] = [
    HAVING max(number) IS NOT NULL OR EXISTS (SELECT 1 FROM usage);`,
 ];
 
+/** A run has so many parts at most; its parts follow each other in the table `packed`, so that they need no index. */
+export const PARTS_PER_RUN = 2 ** 20;
+
 /** The version of the tables that this code writes. */
 export const TABLES_VERSION = MIGRATIONS.length;
 

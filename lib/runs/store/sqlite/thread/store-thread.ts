@@ -23,6 +23,7 @@ import {
 import { readDocuments } from './documents.js';
 import { prune } from './retention/prune.js';
 import { countRuns, readLastRuns, readOldest, readPage } from './run-list.js';
+import { RunsAtWork } from './runs-at-work.js';
 import { selectAll, selectOne } from './statements.js';
 
 /** Requests to the thread that writes. */
@@ -119,12 +120,14 @@ class Writer implements Connection {
   readonly opened: LastStoredRun;
   readonly #file: WritableFile;
   readonly #cleaner: Cleaner;
+  readonly #runs: RunsAtWork;
 
   constructor(file: string, open: (path: string) => Database.Database) {
     this.#file = openWriter(file, open);
     const { database } = this.#file;
     removeUnfinished(database);
     completeRows(database);
+    this.#runs = new RunsAtWork(database);
     this.#cleaner = new Cleaner(database, (runId) => removeFiles(`${file}.files`, runId));
     this.#cleaner.start();
     this.opened = readLast(database);
@@ -134,7 +137,7 @@ class Writer implements Connection {
     const { database } = this.#file;
     switch (request.kind) {
       case 'keep':
-        commit(database, request.batch);
+        commit(database, request.batch, this.#runs);
         this.#cleaner.onCommit(request.batch.ends.length);
         if (request.batch.removed.length > 0) this.#cleaner.wake();
         return undefined;
@@ -150,6 +153,7 @@ class Writer implements Connection {
   }
 
   async close(): Promise<void> {
+    this.#runs.writeAllBytes();
     await this.#cleaner.finish();
     this.#file.close();
   }

@@ -18,6 +18,7 @@ interface ExceededQuota {
 /** Takes a run that has settled into account: of all runs of a pipeline, the newest says how many are kept. */
 export function setQuota(database: Database.Database, { summary, keep }: RunEnd, number: number): void {
   const { tenant_id: tenant, pipeline_id: pipeline } = summary;
+  if (keep?.runs === undefined && !hasQuota(database, tenant, pipeline)) return;
   if (keep?.runs === undefined) {
     prepare(database, 'DELETE FROM run_quota WHERE tenant = ? AND pipeline = ? AND said_by < ?').run(
       tenant,
@@ -36,6 +37,11 @@ export function setQuota(database: Database.Database, { summary, keep }: RunEnd,
     ).run(tenant, pipeline, keep.runs, number);
   }
   countInQuota(database, tenant, number, 1);
+}
+
+function hasQuota(database: Database.Database, tenant: string, pipeline: string): boolean {
+  const sql = 'SELECT 1 FROM run_quota WHERE tenant = ? AND pipeline = ?';
+  return selectOne(database, sql, tenant, pipeline) !== undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type Database from 'libsql';
-import { PARTS_PER_RUN } from '../packing.js';
 import { PIECE_BYTES } from '../pieces.js';
+import { PARTS_PER_RUN } from '../schema.js';
 import { inTransaction, prepare, selectAll, selectOne } from '../statements.js';
 
 /**
@@ -92,18 +92,6 @@ export function changeUsage(database: Database.Database, tenantId: string, chang
   const changes = new UsageChanges();
   changes.add(tenantId, change);
   changes.write(database);
-}
-
-/** Adds bytes to a run, unless it was removed, and to the changes of its tenant. */
-export function addBytes(
-  database: Database.Database,
-  runId: string,
-  bytes: number,
-  changes: UsageChanges,
-): void {
-  const sql = 'UPDATE run SET bytes = coalesce(bytes, 0) + ? WHERE id = ? AND removed = 0 RETURNING tenant';
-  const tenantId = selectOne<{ tenant: string | null }>(database, sql, bytes, runId)?.tenant;
-  if (tenantId != null) changes.add(tenantId, { bytes });
 }
 
 /** Adds hours of statistics of a tenant, or with a negative number takes them away; those that nobody has counted yet are counted later. */
