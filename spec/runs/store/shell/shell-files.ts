@@ -8,7 +8,7 @@ import { ShellFolder } from '../../../../lib/runs/store/shell/shell-folder.js';
 import { ShellStore } from '../../../../lib/runs/store/shell/shell-store.js';
 import type { HistoryLimits } from '../../../../lib/runs/store/shell/tidy.js';
 import { openReadOnly } from '../../../../lib/runs/store/sqlite/thread/connection.js';
-import { packNext } from '../../../../lib/runs/store/sqlite/thread/packing.js';
+import { packRuns } from '../../../../lib/runs/store/sqlite/thread/packing.js';
 import { cancelFact, storedRun } from '../suites/store-suite.js';
 
 const COMMAND = { pid: 7, cwd: '/work', output_folder: '/work/outputs' };
@@ -63,7 +63,7 @@ export class ShellFiles {
   pack(file: number): void {
     const owned = tryOpen(this.folder, file, loadHistoryDriver());
     if (owned === undefined) throw new Error('a shell has the file');
-    while (packNext(owned.database)) continue;
+    packRuns(owned.database, () => true);
     closeFile(owned);
   }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type Database from 'libsql';
 import { completeClock } from '../../../../common/clock.js';
 import { isInOwnFolders } from '../../../../execution/invocation/files/own-folder.js';
-import { packNext, rangeOfParts } from './packing.js';
+import { packRuns, rangeOfParts } from './packing.js';
 import { countSlice, uncountFiles } from './retention/usage.js';
 import { inTransaction, prepare, selectAll, selectOne } from './statements.js';
 
@@ -17,11 +17,11 @@ const SLICES_AT_CLOSE = 100;
 /** Between two slices, others have the disk for so long. */
 const CLEANING_DELAY_MS = 10;
 
-/** Runs are packed for so long at once, in milliseconds. */
+/** Runs are packed for so long with one commit, in milliseconds. */
 const PACKING_MS = 3;
 
 /** Packing waits until nothing was committed for so long, unless too many runs wait for it: commits come first. */
-const QUIET_MS = 20;
+const QUIET_MS = 100;
 const MAX_UNPACKED = 20_000;
 
 /** So many free pages are given back with one commit: more would let others wait. */
@@ -132,12 +132,10 @@ export class Cleaner {
     const startedAt = this.#clock.monotonicNow();
     const isBusy = startedAt - this.#committedAt < QUIET_MS;
     if (isBusy && this.#unpacked < MAX_UNPACKED) return this.#unpacked > 0;
-    while (packNext(this.#database)) {
-      this.#unpacked = Math.max(0, this.#unpacked - 1);
-      if (this.#clock.monotonicNow() - startedAt > PACKING_MS) return true;
-    }
-    this.#unpacked = 0;
-    return false;
+    const hasTime = (): boolean => this.#clock.monotonicNow() - startedAt < PACKING_MS;
+    const packed = packRuns(this.#database, hasTime);
+    this.#unpacked = packed === 0 ? 0 : Math.max(0, this.#unpacked - packed);
+    return packed > 0;
   }
 
   #removeFilesOf(runId: string): void {
@@ -168,13 +166,11 @@ interface RemovedRow {
  */
 function deleteSlice(database: Database.Database, withoutUsers: string[]): boolean {
   const left: SliceRoom = { rows: ROWS_PER_SLICE, bytes: BYTES_PER_SLICE };
-  let hasMore = true;
+  let hasMore = findRemoved(database) !== undefined;
+  if (!hasMore) return false;
   inTransaction(database, () => {
     while (left.rows > 0 && left.bytes > 0 && hasMore) {
-      const row = selectOne<RemovedRow>(
-        database,
-        `SELECT number, id, rerun_of AS rerunOf, artifacts FROM run INDEXED BY run_removed WHERE removed = ${TO_BE_DELETED} LIMIT 1`,
-      );
+      const row = findRemoved(database);
       hasMore = row !== undefined;
       if (row === undefined) break;
       deletePieces(database, row.number, left);
@@ -187,6 +183,13 @@ function deleteSlice(database: Database.Database, withoutUsers: string[]): boole
     }
   });
   return hasMore;
+}
+
+function findRemoved(database: Database.Database): RemovedRow | undefined {
+  return selectOne<RemovedRow>(
+    database,
+    `SELECT number, id, rerun_of AS rerunOf, artifacts FROM run INDEXED BY run_removed WHERE removed = ${TO_BE_DELETED} LIMIT 1`,
+  );
 }
 
 /** How much of removed runs may still be deleted with a commit. */
@@ -288,8 +291,7 @@ function giveBack(database: Database.Database): boolean {
 }
 
 export function readPragma(database: Database.Database, name: string): number {
-  const row = database.prepare(`PRAGMA ${name}`).all()[0] as object;
-  return Number(Object.values(row)[0]);
+  return Number(Object.values(selectOne<object>(database, `PRAGMA ${name}`) ?? {})[0]);
 }
 
 /** Removes the files of a run, but nothing that somebody else has put in the place of a folder. */

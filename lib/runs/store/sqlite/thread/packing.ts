@@ -36,17 +36,28 @@ export function unpack(packed: ArrayBuffer): string {
 }
 
 /**
- * Packs the pieces of one settled run, or a slice of them: the definition apart, which many runs share, and the rest in parts.
- * Returns false when every settled run is packed.
+ * Packs the pieces of settled runs with one commit: the definition apart, which many runs share, and the rest in parts.
+ * Returns the number of runs, or of slices of them: 0 when every settled run is packed.
+ *
+ * @param hasTime is asked after each run
  */
-export function packNext(database: Database.Database): boolean {
-  const number = selectOne<{ number: number }>(
-    database,
-    'SELECT number FROM run INDEXED BY run_unpacked WHERE state > 0 AND is_packed = 0 LIMIT 1',
-  )?.number;
-  if (number === undefined) return false;
-  inTransaction(database, () => packSlice(database, number));
-  return true;
+export function packRuns(database: Database.Database, hasTime: () => boolean): number {
+  let packed = 0;
+  if (findUnpacked(database) === undefined) return packed;
+  inTransaction(database, () => {
+    do {
+      const number = findUnpacked(database);
+      if (number === undefined) return;
+      packSlice(database, number);
+      packed++;
+    } while (hasTime());
+  });
+  return packed;
+}
+
+function findUnpacked(database: Database.Database): number | undefined {
+  const sql = 'SELECT number FROM run INDEXED BY run_unpacked WHERE state > 0 AND is_packed = 0 LIMIT 1';
+  return selectOne<{ number: number }>(database, sql)?.number;
 }
 
 function packSlice(database: Database.Database, run: number): void {
