@@ -1,6 +1,6 @@
 import { type ActorRefFrom, type AnyActorRef, createActor, type Snapshot } from 'xstate';
 import { type Logic, type LogicChart, STOP } from './logic.js';
-import type { TaskResult } from './types.js';
+import { type TaskResult, toEndState } from './types.js';
 import { childrenOfKind } from './xstate/child-actor.js';
 
 /** A fan-out of at most this many items has one actor per item; a larger one has one per {@link CHUNK_SIZE} items. */
@@ -57,7 +57,7 @@ class SingleItems implements ItemActors {
 
 /** One item of a small fan-out. Its id is the item's index. */
 type ItemSnapshot = Snapshot<TaskResult> & {
-  value: 'invoking' | 'waiting' | 'succeeded' | 'failed' | 'stopped';
+  value: 'invoking' | 'waiting' | 'succeeded' | 'skipped' | 'failed' | 'stopped';
 };
 
 export type ItemMachineEvent =
@@ -71,11 +71,12 @@ export const itemChart: LogicChart<ItemSnapshot['value'], ItemMachineEvent['type
   states: {
     invoking: {
       'item.waits': 'waiting',
-      'item.settled': { succeeded: 'ok', failed: 'not ok' },
+      'item.settled': { succeeded: 'ok', skipped: 'its condition does not hold', failed: 'not ok' },
       'xstate.stop': 'stopped',
     },
     waiting: { 'item.resumes': 'invoking', 'item.settled': 'failed', 'xstate.stop': 'stopped' },
     succeeded: 'final',
+    skipped: 'final',
     failed: 'final',
     stopped: 'final',
   },
@@ -90,10 +91,8 @@ const itemLogic: Logic<ItemSnapshot, ItemMachineEvent, undefined> = {
         return { ...snapshot, value: 'waiting' };
       case 'item.resumes':
         return { ...snapshot, value: 'invoking' };
-      case 'item.settled': {
-        const value = event.result.ok ? 'succeeded' : 'failed';
-        return { status: 'done', output: event.result, error: undefined, value };
-      }
+      case 'item.settled':
+        return { status: 'done', output: event.result, error: undefined, value: toEndState(event.result) };
       case STOP:
         return { status: 'stopped', output: undefined, error: undefined, value: 'stopped' };
     }

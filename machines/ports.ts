@@ -4,10 +4,8 @@ import type { TaskResult } from './types.js';
 /** The ports of a run's machines. Law L1: a machine knows when, never what. No member throws, whatever a tool does. */
 export interface RunPorts {
   readonly eventLoopBudget: EventLoopBudget;
-  /** Starts a task and returns how many invocations it makes. */
-  expand(
-    taskId: string,
-  ): { readonly ok: true; readonly value: Expansion } | { readonly ok: false; readonly error: string };
+  /** Starts a task and returns how many invocations it makes, or how the task ends without any. */
+  expand(taskId: string): { readonly ok: true; readonly value: Expansion } | TaskResult;
   /** Runs one invocation with all its attempts, and reports to its slot. */
   invoke(taskId: string, item: number | undefined, slot: Slot): Abortable;
   /** Makes the outcome of a task visible to later waves; the task settles with what `onPublished` receives. May be aborted. */

@@ -37,7 +37,9 @@ export interface RunMachineInput {
 export interface RunContext {
   /** Task ids, wave by wave. */
   readonly waves: readonly (readonly string[])[];
-  /** Number of settled waves, set when the run ends (D20); until then the wave actor counts them. */
+  /** Number of settled waves, set when the run ends; until then the wave actor counts them. */
+  readonly wavesSettled: number;
+  /** Of these, the ones of which a task was not skipped (D20, D78). */
   readonly wavesExecuted: number;
   /** Ids of the tasks of the last wave that failed, in the order in which they settled. */
   readonly failed: readonly string[];
@@ -46,13 +48,14 @@ export interface RunContext {
   readonly stepping?: boolean;
 }
 
-type WaveOutcome = Pick<RunContext, 'wavesExecuted' | 'failed'>;
+type WaveOutcome = Pick<RunContext, 'wavesSettled' | 'wavesExecuted' | 'failed'>;
 
-const NO_WAVE: WaveOutcome = { wavesExecuted: 0, failed: [] };
+const NO_WAVE: WaveOutcome = { wavesSettled: 0, wavesExecuted: 0, failed: [] };
 
 function toWaveOutcome(event: RunEvent): WaveOutcome {
   if (event.type !== 'wave.settled') return NO_WAVE;
-  return { wavesExecuted: event.wavesExecuted, failed: event.failed };
+  const { wavesSettled, wavesExecuted, failed } = event;
+  return { wavesSettled, wavesExecuted, failed };
 }
 
 /** The outcome of the last wave, which the context has while no wave is at work. */
@@ -73,13 +76,13 @@ const machine = setup({
       context.breakpoints?.onFailure === true && toWaveOutcome(event).failed.length > 0,
     pausesBeforeWave: ({ context, event }) =>
       context.stepping === true ||
-      context.breakpoints?.beforeWaves.includes(toWaveOutcome(event).wavesExecuted) === true,
-    isLastWave: ({ context, event }) => toWaveOutcome(event).wavesExecuted >= context.waves.length,
+      context.breakpoints?.beforeWaves.includes(toWaveOutcome(event).wavesSettled) === true,
+    isLastWave: ({ context, event }) => toWaveOutcome(event).wavesSettled >= context.waves.length,
   },
   actions: {
     beginWave: sendTo('wave', ({ context, event }) => ({
       type: 'wave.begin' as const,
-      taskIds: context.waves[outcomeOf(context, event).wavesExecuted] ?? [],
+      taskIds: context.waves[outcomeOf(context, event).wavesSettled] ?? [],
     })),
     storeWaveOutcome: assign(({ event }) => toWaveOutcome(event)),
     abortWave: sendTo('wave', { type: 'abort' as const }),

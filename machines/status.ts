@@ -36,12 +36,21 @@ interface TaskState {
   readonly hasBegun: boolean;
   readonly hasSucceeded: boolean;
   readonly hasFailed: boolean;
+  /** Its condition did not hold (D78). */
+  readonly isSkipped: boolean;
   /** Whatever has not begun will not begin any more. */
   readonly isOver: boolean;
 }
 
 /** The status of a task, or of an item of a fan-out (D59). */
-export function toTaskStatus({ hasBegun, hasSucceeded, hasFailed, isOver }: TaskState): TaskStatus {
+export function toTaskStatus({
+  hasBegun,
+  hasSucceeded,
+  hasFailed,
+  isSkipped,
+  isOver,
+}: TaskState): TaskStatus {
+  if (isSkipped) return 'skipped';
   if (hasFailed) return 'failed';
   if (hasSucceeded) return 'succeeded';
   if (hasBegun) return 'running';
@@ -58,7 +67,7 @@ export function isSettled(snapshot: StatusSnapshot): boolean {
   return snapshot.status !== 'active';
 }
 
-/** Counts the waves that have settled so far (D20). */
+/** Counts the waves that have settled so far, but those of which all tasks were skipped (D20, D78). */
 export function countWavesExecuted(snapshot: RunSnapshot): number {
   return snapshot.children.wave?.getSnapshot().wavesExecuted ?? snapshot.context.wavesExecuted;
 }

@@ -2,13 +2,13 @@ import { type ActorRefFrom, createActor, type Snapshot } from 'xstate';
 import { fanOutLogic } from './fan-out.js';
 import { type ChildEnd, isChildEnd, type Logic, type LogicChart, STOP, toTaskResult } from './logic.js';
 import { type Abortable, type Expansion, type RunPorts, runPorts, type Slot } from './ports.js';
-import type { TaskResult } from './types.js';
+import { type TaskResult, toEndState } from './types.js';
 import { childrenOfKind } from './xstate/child-actor.js';
 
 /** One task of the current wave, by its id. It never ends in error, so a failing task lets its wave settle (D16). */
 type TaskSnapshot = Snapshot<TaskResult> & {
   /** `waiting`: between two attempts. */
-  value: 'invoking' | 'waiting' | 'fanning out' | 'succeeded' | 'failed' | 'stopped';
+  value: 'invoking' | 'waiting' | 'fanning out' | 'succeeded' | 'skipped' | 'failed' | 'stopped';
   atWork: Abortable | undefined;
   fanOut: ActorRefFrom<typeof fanOutLogic> | undefined;
   toJSON(): unknown;
@@ -27,7 +27,7 @@ export const taskChart: LogicChart<TaskSnapshot['value'], TaskMachineEvent['type
   states: {
     invoking: {
       'task.waits': 'waiting',
-      'task.settled': { succeeded: 'ok', failed: 'not ok' },
+      'task.settled': { succeeded: 'ok', skipped: 'its condition does not hold', failed: 'not ok' },
       abort: 'invoking',
       'xstate.stop': 'stopped',
     },
@@ -44,6 +44,7 @@ export const taskChart: LogicChart<TaskSnapshot['value'], TaskMachineEvent['type
       'xstate.stop': 'stopped',
     },
     succeeded: 'final',
+    skipped: 'final',
     failed: 'final',
     stopped: 'final',
   },
@@ -63,7 +64,7 @@ export const taskLogic: Logic<TaskSnapshot, TaskMachineEvent, undefined> = {
   start(snapshot, { self, id }) {
     const ports = runPorts.find(self);
     const expansion = ports.expand(id);
-    if (!expansion.ok) publish(ports, self, expansion);
+    if (!('value' in expansion)) publish(ports, self, expansion);
     else if (expansion.value.items === undefined) {
       snapshot.atWork = ports.invoke(id, undefined, new TaskSlot(ports, self));
     } else startFanOut(snapshot, self, expansion.value);
@@ -84,7 +85,7 @@ export const taskLogic: Logic<TaskSnapshot, TaskMachineEvent, undefined> = {
           status: 'done',
           output: event.result,
           error: undefined,
-          value: event.result.ok ? 'succeeded' : 'failed',
+          value: toEndState(event.result),
           atWork: undefined,
           fanOut: undefined,
           toJSON: summarize,

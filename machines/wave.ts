@@ -11,7 +11,7 @@ import {
 } from './logic.js';
 import { runPorts } from './ports.js';
 import { createTask, type taskLogic } from './task.js';
-import type { TaskResult } from './types.js';
+import { type TaskResult, toEndState } from './types.js';
 
 /**
  * The current wave of a run. The run machine sends it one wave after another; it starts all tasks of the wave, and
@@ -22,7 +22,9 @@ import type { TaskResult } from './types.js';
  */
 type WaveSnapshot = Snapshot<undefined> & {
   value: 'idle' | 'starting' | 'settling' | 'stopped';
-  /** Waves that have settled (D20). */
+  /** Waves that have settled, also those of which all tasks were skipped. */
+  wavesSettled: number;
+  /** Waves of which a task was not skipped (D20, D78). */
   wavesExecuted: number;
   /** Task ids of the current wave. */
   taskIds: readonly string[];
@@ -30,6 +32,9 @@ type WaveSnapshot = Snapshot<undefined> & {
   started: number;
   /** How many of them have not settled. */
   unsettled: number;
+  /** How many of them were skipped. */
+  skipped: number;
+  /** Tasks that fail the run, of the current wave. */
   failed: string[];
   /** The tasks that are still to be aborted; set once the wave is: no task starts any more, and its report need not wait. */
   aborting: Iterator<ActorRefFrom<typeof taskLogic>> | undefined;
@@ -37,8 +42,8 @@ type WaveSnapshot = Snapshot<undefined> & {
   live: Map<string, ActorRefFrom<typeof taskLogic>>;
   /** Ids of the tasks that have settled, of this and earlier waves. */
   settled: string[];
-  /** Results of those that have failed, by task id. */
-  failures: Map<string, TaskResult>;
+  /** Results of those that have not succeeded, by task id. */
+  otherResults: Map<string, TaskResult>;
   toJSON(): unknown;
 };
 
@@ -79,7 +84,9 @@ export const waveChart: LogicChart<WaveSnapshot['value'], WaveMachineEvent['type
 /** Reports to the run that the wave has settled. */
 export interface WaveSettled {
   readonly type: 'wave.settled';
-  /** Includes this wave. */
+  /** Waves that have settled, with this one. */
+  readonly wavesSettled: number;
+  /** Of these, the ones of which a task was not skipped (D78). */
   readonly wavesExecuted: number;
   readonly failed: readonly string[];
 }
@@ -90,15 +97,17 @@ export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, undefined> = {
     output: undefined,
     error: undefined,
     value: 'idle',
+    wavesSettled: 0,
     wavesExecuted: 0,
     taskIds: [],
     started: 0,
     unsettled: 0,
+    skipped: 0,
     failed: [],
     aborting: undefined,
     live: new Map(),
     settled: [],
-    failures: new Map(),
+    otherResults: new Map(),
     toJSON: summarize,
   }),
 
@@ -134,8 +143,8 @@ export const waveLogic: Logic<WaveSnapshot, WaveMachineEvent, undefined> = {
   getPersistedSnapshot(wave) {
     const { status, output, error, value, wavesExecuted, failed } = wave;
     const settled = wave.settled.map((id) => {
-      const failure = wave.failures.get(id);
-      return [id, failure === undefined ? SUCCEEDED : toFailed(failure)] as const;
+      const other = wave.otherResults.get(id);
+      return [id, other === undefined ? SUCCEEDED : toEnded(other)] as const;
     });
     // `fromEntries` accepts any id as a name, even `__proto__`.
     const children = Object.fromEntries([...Object.entries(persistChildren(wave.live)), ...settled]);
@@ -149,8 +158,8 @@ const SUCCEEDED = {
   snapshot: { status: 'done', output: { ok: true }, value: 'succeeded' },
 } as const;
 
-function toFailed(result: TaskResult): unknown {
-  return { src: 'task', snapshot: { status: 'done', output: result, value: 'failed' } };
+function toEnded(result: TaskResult): unknown {
+  return { src: 'task', snapshot: { status: 'done', output: result, value: toEndState(result) } };
 }
 
 /** Tasks that are aborted before other runs continue. */
@@ -163,6 +172,7 @@ function begin(wave: WaveSnapshot, taskIds: readonly string[]): void {
   wave.taskIds = taskIds;
   wave.started = 0;
   wave.unsettled = taskIds.length;
+  wave.skipped = 0;
   wave.failed = [];
 }
 
@@ -188,9 +198,10 @@ function recordResult(wave: WaveSnapshot, id: string, result: TaskResult): void 
   wave.live.delete(id);
   wave.settled.push(id);
   wave.unsettled--;
-  if (result.ok) return;
-  wave.failed.push(id);
-  wave.failures.set(id, result);
+  if (result.ok && !result.skipped) return;
+  wave.otherResults.set(id, result);
+  if (result.ok) wave.skipped++;
+  else if (!result.tolerated) wave.failed.push(id);
 }
 
 /** Tasks that have not started never will. */
@@ -229,9 +240,11 @@ function scheduleReport(wave: WaveSnapshot, { self }: WaveScope): void {
 function reportToRun(wave: WaveSnapshot, self: WaveScope['self']): void {
   if (wave.value === 'idle') return;
   wave.value = 'idle';
-  wave.wavesExecuted++;
-  const { wavesExecuted, failed } = wave;
-  const settled: WaveSettled = { type: 'wave.settled', wavesExecuted, failed };
+  wave.wavesSettled++;
+  const isSkipped = wave.skipped > 0 && wave.skipped === wave.taskIds.length;
+  if (!isSkipped) wave.wavesExecuted++;
+  const { wavesSettled, wavesExecuted, failed } = wave;
+  const settled: WaveSettled = { type: 'wave.settled', wavesSettled, wavesExecuted, failed };
   sendToParent(self, settled);
 }
 

@@ -1,7 +1,12 @@
 /** The expected errors. Each has a code and the party at fault (law L6); any other thrown value is a bug. */
 
 import { copyText } from './text.js';
-import type { ErrorDetailSchema, FailedTaskSchema, TaskFailureSchema } from './wire/failure.js';
+import type {
+  ErrorDetailSchema,
+  FailedTaskSchema,
+  TaskFailureSchema,
+  SkippedTaskSchema,
+} from './wire/failure.js';
 import type { Shape } from './wire/shape.js';
 
 /** The codes of expected errors. `lib/http` maps each to an HTTP status, `lib/cli` to an exit status. */
@@ -88,6 +93,9 @@ export class NotImplementedError extends WavetrainError {
 /** A task, or one of its items, that failed (D16). */
 export interface TaskFailure extends Shape<typeof TaskFailureSchema> {}
 
+/** A task that called nothing (D78). */
+export interface SkippedTask extends Shape<typeof SkippedTaskSchema> {}
+
 /** The task, or the item, that failed a run. */
 export interface FailedTask extends Shape<typeof FailedTaskSchema> {}
 
@@ -108,9 +116,9 @@ export function findFailedTask(failures: readonly TaskFailure[]): FailedTask | n
   };
 }
 
-/** The failure that failed the run: the earliest one that was not collected (D16, D67). */
+/** The failure that failed the run: the earliest one that was neither collected nor tolerated (D16, D67, D79). */
 export function findCause(failures: readonly TaskFailure[]): TaskFailure | undefined {
-  return failures.find(({ collected }) => collected !== true);
+  return failures.find(({ collected, tolerated }) => collected !== true && tolerated !== true);
 }
 
 /** A run failed: `task_id` and `error` describe the failure that came first in time, `failures` all of them. */

@@ -237,6 +237,9 @@ export const MAX_ARTIFACTS = 10_000;
 /** Maximum number of files in a run record, which says how many there are. */
 export const MAX_LISTED_ARTIFACTS = 1000;
 
+/** Skipped tasks that the record of a run lists (D78). */
+export const MAX_LISTED_SKIPS = 1000;
+
 /**
  * Longest text to search the list of runs for, the searched part of a goal or an error, and the shortest text that is looked
  * for at both ends of ids, too, where fewer would select most of the runs of a month: in characters.

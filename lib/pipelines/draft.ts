@@ -19,6 +19,7 @@ import { textAt } from '../definition/problems/fix.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { Tool } from '../tools/tool.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
+import { listConditions, type WrittenCondition } from './conditions.js';
 import type { Upstream } from './waves.js';
 
 /** A reference of a template, and its path in the definition. The references of one text share their path. */
@@ -34,6 +35,12 @@ export interface LocatedReference {
   readonly path: Path;
   /** Where the template opens in the text at the path. */
   readonly at: number;
+}
+
+/** A condition of a task, with the references of its template (D77). */
+interface DraftCondition extends WrittenCondition {
+  readonly template: Template;
+  readonly references: readonly LocatedReference[];
 }
 
 /** A task as far as it can be read, so that the check finds all problems of a broken definition at once. */
@@ -54,6 +61,7 @@ export interface DraftTask {
   readonly parallelOver: Template | undefined;
   readonly parallelOverText: string | undefined;
   readonly awaits: readonly string[];
+  readonly conditions: readonly DraftCondition[];
   /** References of the inputs. */
   readonly references: readonly LocatedReference[];
   readonly parallelOverReferences: readonly LocatedReference[];
@@ -62,6 +70,8 @@ export interface DraftTask {
 export interface PipelineDraft {
   readonly tasks: readonly DraftTask[];
   readonly taskIds: ReadonlySet<string>;
+  /** Tasks with `when` or `on_error: continue`. */
+  readonly uncertain: ReadonlySet<string>;
   /** The tasks that must run before each task. */
   readonly upstream: Upstream;
   /** Keys of the declared inputs. */
@@ -108,7 +118,7 @@ class DraftReader {
   readonly #root: Record<string, unknown>;
   readonly #catalog: Catalog;
   readonly #taskIds: ReadonlySet<string>;
-  readonly #names: KnownNames;
+  readonly #names: KnownNames & { readonly uncertain: ReadonlySet<string> };
   readonly #diagnostics: Diagnostic[] = [];
   readonly #table = new ExpressionTable();
   readonly #references = new Map<Expression, Reference>();
@@ -120,7 +130,8 @@ class DraftReader {
     this.#taskIds = new Set(
       toList(root['tasks']).flatMap((task) => (isObject(task) ? (toText(task['id']) ?? []) : [])),
     );
-    this.#names = { params: toKeys(root['params']), inputs: toKeys(root['inputs']), suggestions };
+    const uncertain = findUncertain(toList(root['tasks']));
+    this.#names = { params: toKeys(root['params']), inputs: toKeys(root['inputs']), uncertain, suggestions };
   }
 
   *read(): Steps<PipelineDraft> {
@@ -143,6 +154,7 @@ class DraftReader {
     return {
       tasks,
       taskIds: this.#taskIds,
+      uncertain: this.#names.uncertain,
       upstream,
       inputKeys,
       usedInputs,
@@ -166,6 +178,9 @@ class DraftReader {
     const overPath = [...path, 'parallel_over'];
     const overText = toText(value['parallel_over']);
     const over = overText === undefined ? undefined : yield* this.#compile(overText, overPath);
+    const conditions: DraftCondition[] = [];
+    for (const written of listConditions(value['when'], [...path, 'when']))
+      conditions.push(yield* this.#readCondition(written));
     return {
       id: value['id'],
       tool,
@@ -179,9 +194,15 @@ class DraftReader {
       parallelOver: over?.template,
       parallelOverText: overText,
       awaits: toTexts(value['await']),
+      conditions,
       references: yield* this.#resolveReferences(texts, inputsPath),
       parallelOverReferences: over === undefined ? [] : yield* this.#resolveReferences(over.texts, overPath),
     };
+  }
+
+  *#readCondition(written: WrittenCondition): Steps<DraftCondition> {
+    const { template, texts } = yield* this.#compile(written.value, written.path);
+    return { ...written, template, references: yield* this.#resolveReferences(texts, written.path) };
   }
 
   *#compile(value: unknown, path: Path, verbatim?: ReadonlySet<string>): Steps<Compiled> {
@@ -291,7 +312,16 @@ function toKeys(value: unknown): ReadonlySet<string> {
   return new Set(isObject(value) ? Object.keys(value) : []);
 }
 
-/** Lists the references of a task: those of its inputs, then those of `parallel_over`. */
-export function listReferences({ references, parallelOverReferences }: DraftTask): LocatedReference[] {
-  return [...references, ...parallelOverReferences];
+/** Finds the tasks that may be skipped, or fail without their run, by themselves. */
+function findUncertain(tasks: readonly unknown[]): ReadonlySet<string> {
+  const isUncertain = (task: unknown): task is Record<string, unknown> =>
+    isObject(task) && (task['on_error'] === 'continue' || (task['when'] ?? null) !== null);
+  return new Set(tasks.filter(isUncertain).flatMap(({ id }) => toText(id) ?? []));
+}
+
+/** Lists the references of a task: those of its inputs, of `parallel_over` and of its conditions. */
+export function listReferences(task: DraftTask): LocatedReference[] {
+  const { references, parallelOverReferences, conditions } = task;
+  if (conditions.length === 0) return [...references, ...parallelOverReferences];
+  return [...references, ...parallelOverReferences, ...conditions.flatMap((each) => each.references)];
 }

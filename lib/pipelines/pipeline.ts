@@ -12,7 +12,9 @@ import type { Catalog } from '../tools/catalog.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import type { Tool } from '../tools/tool.js';
 import { type Contract, deriveContract } from './contract.js';
+import { type Condition, NO_CONDITIONS, toCondition } from './conditions.js';
 import type { PipelineDraft } from './draft.js';
+import { findUnreliable, listNeededOutputs, NO_OUTPUTS } from './unreliable-outputs.js';
 import { listStores } from './rules/stores.js';
 import { computeStatistics, type Statistics } from './statistics.js';
 
@@ -59,6 +61,12 @@ export interface Task {
   readonly collectsErrors: boolean;
   /** Limit of one attempt; undefined when the run's options decide. */
   readonly timeoutMs: number | undefined;
+  /** Conditions without which the task is skipped (D77). */
+  readonly conditions: readonly Condition[];
+  /** Tasks without whose outputs the task is skipped (D78), of those that may lack one. */
+  readonly neededOutputs: readonly string[];
+  /** When it has failed, its run goes on (D79). */
+  readonly toleratesFailure: boolean;
   /** How long outputs may be reused for equal inputs; undefined when they may not (D65). */
   readonly cacheMs: number | undefined;
   /** Index of the task's wave, from 0. */
@@ -104,6 +112,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
   const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
   const tasks = new Map<string, Task>();
   const templates = new DroppableTemplates(draft.compiledBytes);
+  const unreliable = findUnreliable(draft);
   let taskBytes = 0;
   for (const [index, task] of draft.tasks.entries()) {
     yield;
@@ -123,6 +132,12 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
       collectsErrors: declared.on_item_error === 'collect',
       timeoutMs: toMilliseconds(declared.timeout),
       cacheMs: toCacheTime(declared.cache),
+      conditions:
+        task.conditions.length === 0
+          ? NO_CONDITIONS
+          : task.conditions.map((each) => toCondition(each, templates)),
+      neededOutputs: unreliable.size === 0 ? NO_OUTPUTS : listNeededOutputs(task, unreliable),
+      toleratesFailure: declared.on_error === 'continue',
       wave: getOrThrow(waveOf, task.id),
       upstream,
     });

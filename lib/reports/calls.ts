@@ -30,6 +30,7 @@ export function toneOfCall({ status }: CallRecord): GraphTone {
 export function describeCallState(call: CallRecord | TaskRecord, withAttempts = true): string {
   const { status, reused, cached, started_at: begun, finished_at: ended, attempts } = call;
   const items = 'items' in call ? call.items : null;
+  if (call.skip_reason !== undefined) return `skipped: ${call.skip_reason}`;
   const took =
     begun === null || ended === null ? '' : ` in ${formatDuration(Date.parse(ended) - Date.parse(begun))}`;
   if (reused) return 'reused of an earlier run';

@@ -56,7 +56,7 @@ export function* writeHtmlReport(data: ReportData, { version, now }: ReportOptio
     '<main>',
   ];
   const [first, ...others] = data.failures;
-  const isCause = first !== undefined && first.failure.collected !== true;
+  const isCause = first !== undefined && first.failure.collected !== true && first.failure.tolerated !== true;
   if (isCause) parts.push(...writeCause(first, values));
   else if (run.error !== null) {
     parts.push(
@@ -129,10 +129,10 @@ function writeCause(group: FailureGroup, values: ValueWriter): string[] {
 }
 
 function describeFailure({ failure, count }: FailureGroup): string {
-  const { attempts, collected } = failure;
+  const { attempts, collected, tolerated } = failure;
   const tries = attempts === 0 ? 'before its first attempt' : `after ${formatCount(attempts, 'attempt')}`;
   const alike = count === 1 ? '' : `, and ${formatCount(count - 1, 'more item')} alike`;
-  return `Failed ${tries}${alike}${collected === true ? '; its task went on without it' : ''}.`;
+  return `Failed ${tries}${alike}${collected === true ? '; its task went on without it' : ''}${tolerated === true ? '; its run went on without it' : ''}.`;
 }
 
 function* writeFailures(groups: readonly FailureGroup[], more: number, values: ValueWriter): Steps<string[]> {

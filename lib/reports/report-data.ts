@@ -111,11 +111,11 @@ function readCall(source: ReportSource, failure: TaskFailure): Promise<CallRecor
 function groupFailures({ failures, failed_task: cause }: ReportedRun): readonly Omit<FailureGroup, 'call'>[] {
   const groups = new Map<string, { failure: TaskFailure; count: number; rank: number }>();
   for (const failure of failures) {
-    const { task_id: taskId, sub_pipeline: part, item, error, collected } = failure;
+    const { task_id: taskId, sub_pipeline: part, item, error, collected, tolerated } = failure;
     const isCause = cause?.task_id === taskId && cause.sub_pipeline === part && cause.item === item;
     const key = JSON.stringify([part, taskId, collected, item === undefined ? '' : error]);
     const group = groups.get(key);
-    const rank = isCause ? 0 : collected === true ? 2 : 1;
+    const rank = isCause ? 0 : collected === true || tolerated === true ? 2 : 1;
     if (group === undefined) groups.set(key, { failure, count: 1, rank });
     else {
       group.count++;

@@ -1,5 +1,5 @@
 import { toIsoTime } from '../common/clock.js';
-import { MAX_LISTED_ARTIFACTS } from '../common/limits.js';
+import { MAX_LISTED_ARTIFACTS, MAX_LISTED_SKIPS } from '../common/limits.js';
 import type { PlanOutcome, RunOutcome } from '../execution/results.js';
 import type { RunSummary } from '../common/wire/run-summary.js';
 import type { ListedField, ReadableRun } from '../execution/run/readable-run.js';
@@ -28,6 +28,7 @@ export function toRunRecord(run: ReadableRun): RunRecord {
     result: run.result,
     sub_pipelines: run.subPipelines,
     failures: snapshotOf(run.failures, run),
+    ...(run.skipped.length > 0 && { skipped: run.skipped.slice(0, MAX_LISTED_SKIPS) }),
     events: run.journal.events === null ? null : snapshotOf(run.journal.events, run),
     artifacts: artifacts.length > MAX_LISTED_ARTIFACTS ? artifacts.slice(0, MAX_LISTED_ARTIFACTS) : artifacts,
     artifact_count: artifacts.length,

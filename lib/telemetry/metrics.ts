@@ -84,6 +84,7 @@ export class Metrics {
     if (event.kind === 'run') this.#runs.recordStatus(event.status);
     else if (event.kind === 'usage') this.#models.record(event.usage);
     else if (event.kind === 'finish' || event.kind === 'fail') this.#recordTask(event);
+    else if (event.kind === 'skip') this.#tasks.recordSkip(event.tool);
   };
 
   /** Observes every attempt. */
@@ -109,7 +110,7 @@ export class Metrics {
     const { kind, tool, duration_ms: durationMs, reused, cached, cached_items: items = 0 } = event;
     this.#tasks.recordCacheHits(tool, cached ? 1 : items);
     // A reused task keeps the duration of the earlier run.
-    if (reused || durationMs === undefined || kind === 'start') return;
+    if (reused || durationMs === undefined || kind === 'start' || kind === 'skip') return;
     this.#tasks.recordTask(tool, OUTCOMES[kind], durationMs);
   }
 }

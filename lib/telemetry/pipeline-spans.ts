@@ -41,6 +41,7 @@ export class PipelineSpans {
   onEvent(event: PipelineEvent, timeMs: number): void {
     if (event.kind === 'wave') this.#onWave(event, timeMs);
     else if (event.kind === 'start') this.#startTask(event, timeMs);
+    else if (event.kind === 'skip') this.#skipTask(event, timeMs);
     else if (event.kind === 'item') this.#endNestedRun(`${event.task_id}[${event.item}]`, timeMs);
     else this.#endTask(event, timeMs);
   }
@@ -89,6 +90,12 @@ export class PipelineSpans {
       ...(reused && { 'wavetrain.task.reused': true }),
     });
     this.#tasks.set(taskId, span);
+  }
+
+  #skipTask(event: TaskEvent, timeMs: number): void {
+    this.#startTask(event, timeMs);
+    this.#tasks.get(event.task_id)?.setAttribute('wavetrain.task.skip_reason', event.reason ?? '');
+    this.#endTask(event, timeMs);
   }
 
   #endTask({ task_id: taskId, attempt, error }: TaskEvent, timeMs: number): void {

@@ -90,6 +90,7 @@ interface ToolMetrics {
   failed: number;
   retries: number;
   cacheHits: number;
+  skipped: number;
 }
 
 /** Durations of tasks, and the number of attempts, retries and invocations in flight. */
@@ -98,6 +99,7 @@ export class TaskMetrics {
   readonly #attempts: Counter<'tool' | 'outcome'>;
   readonly #retries: Counter<'tool'>;
   readonly #cacheHits: Counter<'tool'>;
+  readonly #skipped: Counter<'tool'>;
   readonly #tools = new Map<string, ToolMetrics>();
   #inFlight = 0;
 
@@ -129,6 +131,12 @@ export class TaskMetrics {
       labelNames: ['tool'],
       ...counted,
     });
+    this.#skipped = new Counter({
+      name: 'wavetrain_tasks_skipped_total',
+      help: 'Tasks that called nothing, because a condition did not hold or an output was missing.',
+      labelNames: ['tool'],
+      ...counted,
+    });
     const inFlight = new Gauge({
       name: 'wavetrain_invocations_in_flight',
       help: 'Tools that are running now, without those that wait for their next attempt.',
@@ -139,6 +147,10 @@ export class TaskMetrics {
 
   recordTask(tool: string, outcome: TaskOutcome, durationMs: number): void {
     this.#getTool(tool).durations[outcome].add(durationMs);
+  }
+
+  recordSkip(tool: string): void {
+    this.#getTool(tool).skipped++;
   }
 
   recordCacheHits(tool: string, count: number): void {
@@ -162,7 +174,14 @@ export class TaskMetrics {
     if (existing !== undefined) return existing;
     const succeeded = this.#durations.createSeries({ tool, outcome: 'succeeded' });
     const failed = this.#durations.createSeries({ tool, outcome: 'failed' });
-    const metrics = { durations: { succeeded, failed }, succeeded: 0, failed: 0, retries: 0, cacheHits: 0 };
+    const metrics = {
+      durations: { succeeded, failed },
+      succeeded: 0,
+      failed: 0,
+      retries: 0,
+      cacheHits: 0,
+      skipped: 0,
+    };
     this.#tools.set(tool, metrics);
     return metrics;
   }
@@ -173,7 +192,8 @@ export class TaskMetrics {
       this.#attempts.inc({ tool, outcome: 'failed' }, metrics.failed);
       this.#retries.inc({ tool }, metrics.retries);
       this.#cacheHits.inc({ tool }, metrics.cacheHits);
-      Object.assign(metrics, { succeeded: 0, failed: 0, retries: 0, cacheHits: 0 });
+      if (metrics.skipped > 0) this.#skipped.inc({ tool }, metrics.skipped);
+      Object.assign(metrics, { succeeded: 0, failed: 0, retries: 0, cacheHits: 0, skipped: 0 });
     }
   }
 }

@@ -4,6 +4,13 @@ import type { HostCall } from './served-tool.js';
 /** Between two reports: a fan-out may settle thousands of items in a second. */
 const INTERVAL_MS = 100;
 
+/** The events with which tasks end, in words. */
+const ENDINGS: ReadonlyMap<string, string> = new Map([
+  ['finish', 'finished'],
+  ['fail', 'failed'],
+  ['skip', 'skipped'],
+]);
+
 /** Reports how far a run is: its settled tasks, with the settled part of fan-outs. */
 export class RunProgressReport {
   readonly #tasks: number;
@@ -28,10 +35,11 @@ export class RunProgressReport {
     if (event.kind === 'start' && event.items !== undefined)
       this.#items.set(name, { settled: 0, total: event.items });
     if (event.kind === 'item') this.#onItem(name);
-    if (event.kind === 'finish' || event.kind === 'fail') {
+    const ending = ENDINGS.get(event.kind);
+    if (ending !== undefined) {
       this.#items.delete(name);
       this.#settled++;
-      this.#send(`${name} ${event.kind === 'finish' ? 'finished' : 'failed'}`, true);
+      this.#send(`${name} ${ending}`, true);
     }
   }
 

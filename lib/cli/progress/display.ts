@@ -173,7 +173,11 @@ function describeEvent(event: LiveEvent, style: Style): string {
       return `${formatTask(event)} ${style.green('finished')}${formatElapsed(event)}${formatCached(event)}`;
     case 'fail':
       return `${formatTask(event)} ${style.red('failed')}${formatElapsed(event)}: ${toSingleLine(event.error ?? '')}`;
+    case 'skip':
+      return `${formatTask(event)} ${style.dim('skipped')}: ${toSingleLine(event.reason ?? '')}`;
     case 'item': {
+      if (event.phase === 'skip')
+        return `${formatTask(event)} ${style.dim('skipped')}: ${toSingleLine(event.reason ?? '')}`;
       if (event.phase === 'finish') {
         return `${formatTask(event)} ${event.reused ? 'reused' : 'finished'}${formatCached(event)}`;
       }

@@ -86,6 +86,9 @@ export class PipelineProgress {
       case 'item':
         this.#countItem(event.task_id, event.phase === 'fail');
         break;
+      case 'skip':
+        if (this.currentWave !== undefined) this.currentWave.settled += 1;
+        break;
       case 'retry':
         this.#retry(event, now);
         break;

@@ -73,9 +73,13 @@ export function failureLines(
   ];
 }
 
-/** Puts the failures that failed the run before those that were collected (D67). */
+/** Puts the failures that failed the run before those that were collected or tolerated (D67, D79). */
 export function causesFirst(failures: readonly TaskFailure[]): readonly TaskFailure[] {
-  return failures.toSorted((a, b) => Number(a.collected === true) - Number(b.collected === true));
+  return failures.toSorted((a, b) => Number(isBorne(a)) - Number(isBorne(b)));
+}
+
+function isBorne({ collected, tolerated }: TaskFailure): boolean {
+  return collected === true || tolerated === true;
 }
 
 interface FailureGroup {
@@ -104,11 +108,15 @@ export function groupFailures(failures: readonly TaskFailure[], single: boolean)
 }
 
 function formatFailure({ first, items, count }: FailureGroup, style: Style): string {
-  const { attempts, error, collected, item: _, ...task } = first;
+  const { attempts, error, collected, tolerated, item: _, ...task } = first;
   const indexes = items.toSorted((a, b) => a - b).join(', ') + (count > items.length ? ', …' : '');
   const call = count === 1 ? formatCall(first) : `${formatCall(task)}[${indexes}]`;
-  const name = (collected ? style.yellow : style.red)(call);
-  const notes = [...(collected ? ['collected'] : []), ...(count > 1 ? [formatCount(count, 'item')] : [])];
+  const name = (collected || tolerated ? style.yellow : style.red)(call);
+  const notes = [
+    ...(collected ? ['collected'] : []),
+    ...(tolerated ? ['tolerated'] : []),
+    ...(count > 1 ? [formatCount(count, 'item')] : []),
+  ];
   const tries = attempts === 0 ? 'before its first attempt' : `after ${formatCount(attempts, 'attempt')}`;
   return `  ${name}${notes.length === 0 ? '' : ` (${notes.join(', ')})`} ${tries}: ${toSingleLine(error)}`;
 }

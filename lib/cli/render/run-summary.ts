@@ -108,12 +108,35 @@ export function localFailureLines(
 
 /** The tasks of a pipeline run that succeeded, and those that were skipped, as records of tasks call it (D59). */
 function taskLines(record: RunRecord, waves: Pipeline['waves'], terminal: Terminal): string[] {
-  const executed = waves.slice(0, record.progress.waves_executed).flat();
-  const skipped = waves.slice(record.progress.waves_executed).flat();
-  const failed = new Set(record.failures.flatMap(({ task_id, collected }) => (collected ? [] : [task_id])));
+  const withoutOutput = new Set((record.skipped ?? []).map(({ task_id: taskId }) => taskId));
+  const settled = countSettled(waves, record.progress.waves_executed, withoutOutput);
+  for (const { task_id: taskId, collected } of record.failures) if (!collected) withoutOutput.add(taskId);
   // A run ends with the wave in which a task failed: all other tasks up to that wave succeeded (D16).
-  const succeeded = executed.filter((taskId) => !failed.has(taskId));
-  return [...nameLines('succeeded', succeeded, terminal), ...nameLines('skipped', skipped, terminal)];
+  const succeeded = waves.slice(0, settled).flatMap((wave) => wave.filter((id) => !withoutOutput.has(id)));
+  const notRun = waves.slice(settled).flat();
+  return [...nameLines('succeeded', succeeded, terminal), ...nameLines('skipped', notRun, terminal)];
+}
+
+/** Waves of which every task was skipped are not among those that were executed (D78). */
+function countSettled(waves: Pipeline['waves'], executed: number, skipped: ReadonlySet<string>): number {
+  let left = executed;
+  const end = waves.findIndex((wave) => !wave.every((id) => skipped.has(id)) && left-- === 0);
+  return end === -1 ? waves.length : end;
+}
+
+/** The most skipped tasks that a summary names. */
+const MAX_SKIPS = 10;
+
+/** The tasks that called nothing, each with its reason: `  skipped remind: {{params.send}} is false` (D78). */
+export function skippedLines({ skipped = [] }: RunRecord, terminal: Terminal): string[] {
+  const hidden = skipped.length - MAX_SKIPS;
+  return [
+    ...skipped.slice(0, MAX_SKIPS).flatMap(({ reason, ...task }) => {
+      const name = terminal.style.dim(`skipped ${formatCall(task)}:`);
+      return wrapLine(`  ${name} ${toSingleLine(reason)}`, terminal);
+    }),
+    ...(hidden > 0 ? wrapLine(`  … ${formatNumber(hidden)} more`, terminal) : []),
+  ];
 }
 
 /** Describes why a run on a server did not succeed, and the commands that show more of it and that rerun it. */

@@ -18,7 +18,7 @@ import {
   NO_DETAILS,
 } from '../render/failures.js';
 import { printOutput, printOutputs, printPartialOutputs } from '../render/outputs.js';
-import { modelLines, summaryLine } from '../render/run-summary.js';
+import { modelLines, skippedLines, summaryLine } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
@@ -176,6 +176,7 @@ function printSummary(
   const terminal = detectTerminal(context.stderr, context.env);
   const lines = [
     ...wrapLine(summaryLine(record, terminal.style), terminal),
+    ...skippedLines(record, terminal),
     // The statistics of a run that succeeded name its models already.
     ...(isSuccess ? [] : modelLines(record)),
     ...(isSuccess

@@ -148,7 +148,8 @@ function taskMark({ status }: TaskRecord, { marks }: Style): string {
 
 /** `failed in 0.2 s, 4 items: 3 succeeded, 1 failed` */
 export function describeCall(call: CallRecord & Partial<Pick<TaskRecord, 'items' | 'cached_items'>>): string {
-  const { status, items, reused, cached, cached_items: fromCache } = call;
+  const { status, items, reused, cached, cached_items: fromCache, skip_reason: reason } = call;
+  if (reason !== undefined) return `${status}: ${toSingleLine(reason)}`;
   const state = reused ? 'reused' : cached ? 'cached' : `${status}${describeTook(call)}`;
   if (items === undefined || items === null) return state;
   const cachedItems = fromCache ? `, ${formatNumber(fromCache)} of them from the cache` : '';

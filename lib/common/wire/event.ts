@@ -27,11 +27,13 @@ const attempt = count('Number of the attempt, from 1.');
 
 const CachedField = onlyTrue('The output of an equal invocation was in the cache.');
 
+const SkipReasonField = Type.Optional(text('Why the task or the item calls nothing; only of a `skip`.'));
+
 export const TaskEventSchema = described(
   'TaskEvent',
-  'Each task has one `start`, and one `finish` or `fail`.',
+  'Each task has one `start`, and one `finish` or `fail`; one that calls nothing has a `skip` instead of both.',
   {
-    kind: Type.Enum(['start', 'finish', 'fail']),
+    kind: Type.Enum(['start', 'finish', 'fail', 'skip']),
     ...common,
     ...origin,
     task_id: Type.String(),
@@ -44,6 +46,7 @@ export const TaskEventSchema = described(
     attempt: Type.Optional(count('Number of attempts; absent for a fan-out.')),
     duration_ms: Type.Optional(Type.Number({ minimum: 0 })),
     error: Type.Optional(Type.String()),
+    reason: SkipReasonField,
     reused: onlyTrue('The output was reused from an earlier run.'),
     cached: CachedField,
     cached_items: Type.Optional(
@@ -75,9 +78,10 @@ export const LiveEventSchema = Type.Union(
       ...origin,
       task_id: Type.String(),
       item,
-      phase: Type.Enum(['finish', 'fail']),
-      attempt: count('Number of the attempt, from 1; 0 for an item that is reused or cached.'),
+      phase: Type.Enum(['finish', 'fail', 'skip']),
+      attempt: count('Number of the attempt, from 1; 0 for an item that is reused, cached or skipped.'),
       error: Type.Optional(Type.String()),
+      reason: SkipReasonField,
       reused: onlyTrue('The output of the item was reused from an earlier run.'),
       cached: CachedField,
     }),

@@ -12,6 +12,13 @@ export const TaskFailureSchema = described('TaskFailure', 'A failed task, or one
   collected: onlyTrue(
     'The task has `on_item_error: collect` and went on without the item: this did not fail the run.',
   ),
+  tolerated: onlyTrue('The task has `on_error: continue`: this did not fail the run.'),
+});
+
+export const SkippedTaskSchema = described('SkippedTask', 'A task that called nothing.', {
+  sub_pipeline: TaskFailureSchema.properties.sub_pipeline,
+  task_id: TaskFailureSchema.properties.task_id,
+  reason: text('A condition that does not hold, or an output that it needs and that there is not.'),
 });
 
 export const FailedTaskSchema = described(

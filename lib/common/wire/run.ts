@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { RunStatus } from '../../../machines/types.js';
 import { TaskEventSchema } from './event.js';
-import { FailedTaskSchema, TaskFailureSchema } from './failure.js';
+import { FailedTaskSchema, TaskFailureSchema, SkippedTaskSchema } from './failure.js';
 import { ModelUsageSchema } from './model.js';
 import { ProblemSchema } from './problem.js';
 import {
@@ -94,9 +94,9 @@ const StartedBySchema = schemaFor<StartedBy>()(
 export const RunProgressSchema = Type.Object(
   {
     waves: count('Number of waves.'),
-    waves_executed: count('Number of settled waves.'),
+    waves_executed: count('Number of settled waves, but those of which every task was skipped.'),
     tasks: count('Number of tasks.'),
-    tasks_settled: count('Number of tasks that have succeeded or failed.'),
+    tasks_settled: count('Number of tasks that have succeeded or failed, or were skipped.'),
     invocations: count('Number of tool invocations started; each item of a fan-out counts.'),
     sub_pipelines: Type.Optional(count('Only of a plan: number of sub-pipelines.')),
     sub_pipelines_settled: Type.Optional(count('Only of a plan: number of settled sub-pipelines.')),
@@ -157,7 +157,10 @@ export const RunRecordSchema = described('RunRecord', 'The current state of a ru
   }),
   failures: list(
     TaskFailureSchema,
-    'Every failure, earliest first; of a run that has succeeded, the collected ones.',
+    'Every failure, earliest first; of a run that has succeeded, the collected and the tolerated ones.',
+  ),
+  skipped: Type.Optional(
+    list(SkippedTaskSchema, 'The first 1,000 tasks that called nothing; absent when there are none.'),
   ),
   sub_pipelines: nullable(
     mapOf(

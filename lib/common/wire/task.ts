@@ -20,7 +20,7 @@ export const TaskStatusSchema = schemaFor<TaskStatus>()(
   Type.Enum(['pending', 'running', 'succeeded', 'failed', 'skipped'], {
     title: 'TaskStatus',
     description:
-      '`pending`: may still start. `skipped`: the run, or the fan-out, ended before it could start.',
+      '`pending`: may still start. `skipped`: it calls nothing, for its `skip_reason`; without one, the run, or the fan-out, ended before it could start.',
   }),
 );
 
@@ -75,6 +75,11 @@ const call = {
     'Null when there is none. Of a fan-out that has not succeeded: the outputs of its items, and null for those without one.',
   ),
   error: nullable(ErrorRecordSchema),
+  skip_reason: Type.Optional(
+    text(
+      'Why it called nothing: a condition that does not hold, or an output that it needs and that there is not; absent for any other.',
+    ),
+  ),
   cut: list(Type.String(), 'JSON pointers to what was cut; `whole=true` shows it.'),
 } satisfies TProperties;
 

@@ -28,7 +28,7 @@ export const PIPELINE_FIELDS = [
 ];
 
 export const TASK_FIELDS = split(
-  'id tool inputs parallel_over fan_out_concurrency on_item_error await retry retry_delay max_retry_delay cache timeout',
+  'id tool inputs parallel_over fan_out_concurrency on_item_error when on_error await retry retry_delay max_retry_delay cache timeout',
 );
 
 export const PARAM_FIELDS = split('type description default enum minimum maximum pattern items properties');
@@ -44,6 +44,9 @@ export const PLAN_FIELDS = [
 ];
 
 export const SUB_PIPELINE_FIELDS = split('id goal reads stores inputs file pipeline');
+
+/** A task has at most so many conditions: each is looked at for every item (D77). */
+export const MAX_CONDITIONS = 20;
 
 /** The name of a label: no colon, which ends the name in a filter (D76). */
 export const LABEL_NAME = `^[A-Za-z0-9_][A-Za-z0-9_.-]{0,${LABEL_LIMITS.nameLength - 1}}$`;

@@ -2,7 +2,7 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { DURATION_TEXT, type Duration, UNIT_MS } from '../../common/duration.js';
 import { KEEP_LIMITS, LABEL_LIMITS, MAX_GOAL_LENGTH } from '../../common/limits.js';
 import type { Labels } from '../../common/wire/labels.js';
-import { LABEL_NAME, LABEL_VALUE } from './fields.js';
+import { LABEL_NAME, LABEL_VALUE, MAX_CONDITIONS } from './fields.js';
 
 /**
  * The single source of the pipeline definition: TypeScript types, validators, the JSON Schema for editors and the
@@ -63,6 +63,30 @@ export const ParamDefinition = Type.Object(
   { additionalProperties: false, description: 'A typed parameter.' },
 );
 
+export type ConditionDefinition = string | ({ readonly value: string } & Readonly<Record<string, unknown>>);
+
+/** A template, or a value with the keywords that it must satisfy (D77). */
+const conditionSchema = {
+  type: ['string', 'object'],
+  properties: { value: { type: 'string', description: 'The template whose value is looked at.' } },
+  required: ['value'],
+  minProperties: 2,
+} as const;
+
+/** A condition, or several of which each must hold (D77). */
+function whenField(description: string) {
+  return Type.Optional(
+    Type.Unsafe<ConditionDefinition | readonly ConditionDefinition[]>({
+      ...conditionSchema,
+      type: [...conditionSchema.type, 'array', 'null'],
+      items: conditionSchema,
+      minItems: 1,
+      maxItems: MAX_CONDITIONS,
+      description,
+    }),
+  );
+}
+
 export const TaskDefinition = Type.Object(
   {
     id: Type.String({ pattern: TASK_ID, description: 'Unique in the pipeline; the key of its output.' }),
@@ -89,6 +113,17 @@ export const TaskDefinition = Type.Object(
         default: 'fail',
         description:
           'fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on.',
+      }),
+    ),
+    when: whenField(
+      'Runs the task only if it holds: a template, a map as in {value: "{{params.kind}}", const: invoice}, or a list of them. With parallel_over, it may read {{item}}.',
+    ),
+    on_error: Type.Optional(
+      Type.Unsafe<'fail' | 'continue'>({
+        enum: ['fail', 'continue', null],
+        default: 'fail',
+        description:
+          'fail: when the task has failed, the run fails. continue: the run goes on without its output.',
       }),
     ),
     await: optionalField(

@@ -11,6 +11,8 @@ export type Reference =
       readonly taskId: string;
       /** `.output` was left out (D11). */
       readonly omitted: boolean;
+      /** Set for `a.error` and `a.status` of a task that may be skipped or fail without its run (D79). */
+      readonly member?: StateMember;
       /** The path that was probably meant, when the first name is almost `output`: `a.output.rows`. */
       readonly meant?: string;
     }
@@ -22,6 +24,16 @@ export type Reference =
   | { readonly kind: 'secret'; readonly name: string }
   | { readonly kind: 'unknown'; readonly message: string; readonly hint?: Hint };
 
+/** The members of a task, besides its output, that templates read of some tasks (D79). */
+export type StateMember = 'error' | 'status';
+
+const STATE_MEMBERS: readonly string[] = ['error', 'status'] satisfies StateMember[];
+
+/** Returns true for a path that begins with a member of the state of a task. */
+export function startsWithState([first]: readonly Segment[]): boolean {
+  return first?.kind === 'field' && STATE_MEMBERS.includes(first.name);
+}
+
 const NAMESPACES = ['params', 'session', 'item', 'pipeline', 'secrets'] as const;
 
 /** The name of a secret (D61). */
@@ -31,6 +43,8 @@ export const SECRET_NAME = /^[A-Z][A-Z0-9_]*$/;
 export interface KnownNames {
   readonly params: ReadonlySet<string>;
   readonly inputs: ReadonlySet<string>;
+  /** Tasks with `when` or `on_error: continue`, of which templates may read the error and the status (D79). */
+  readonly uncertain?: ReadonlySet<string>;
   /** Limits the comparisons. */
   readonly suggestions: Pick<Suggestions, 'nearest'>;
 }
@@ -59,7 +73,7 @@ export function resolveReference(
     case 'secrets':
       return resolveSecret(path, taskIds);
     default:
-      return taskIds.has(root) ? resolveTask(root, path) : unknownName(expression, taskIds, known);
+      return taskIds.has(root) ? resolveMember(root, path, known) : unknownName(expression, taskIds, known);
   }
 }
 
@@ -105,6 +119,11 @@ function resolveSecret([segment, ...rest]: readonly Segment[], taskIds: Readonly
   const message = 'the name of a secret has capital letters, digits and _, and begins with a letter';
   if (!SECRET_NAME.test(capitals)) return unknown(message, 'write {{secrets.<NAME>}}');
   return unknown(message, hintRename(`secrets.${name}`, `secrets.${capitals}`));
+}
+
+function resolveMember(taskId: string, path: readonly Segment[], { uncertain }: KnownNames): Reference {
+  if (!startsWithState(path) || uncertain?.has(taskId) !== true) return resolveTask(taskId, path);
+  return { kind: 'task', taskId, omitted: false, member: path[0]?.name as StateMember };
 }
 
 function resolveTask(taskId: string, [first, ...rest]: readonly Segment[]): Reference {

@@ -40,14 +40,15 @@ export type CountedEvent = TaskEvent | Extract<LiveEvent, { readonly kind: 'usag
 
 export function isCounted(event: LiveEvent): event is CountedEvent {
   const { kind } = event;
-  return kind === 'start' || kind === 'finish' || kind === 'fail' || kind === 'usage';
+  return kind === 'start' || kind === 'finish' || kind === 'fail' || kind === 'skip' || kind === 'usage';
 }
 
 /** Returns the approximate memory of an event, in bytes. */
 export function measureEvent(event: LiveEvent): number {
   if (event.kind === 'log') return EVENT_BYTES + event.message.length;
   if (event.kind === 'text') return EVENT_BYTES + event.text.length;
-  return EVENT_BYTES + ('error' in event ? (event.error?.length ?? 0) : 0);
+  const reasonLength = 'reason' in event ? (event.reason?.length ?? 0) : 0;
+  return EVENT_BYTES + reasonLength + ('error' in event ? (event.error?.length ?? 0) : 0);
 }
 
 type EventListener = (event: LiveEvent) => void;

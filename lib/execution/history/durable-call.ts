@@ -11,6 +11,7 @@ import {
   type Layer,
   LayeredCall,
   type MakeCall,
+  skipCall,
   STOPPED,
 } from '../invocation/call.js';
 import { RecordedError } from '../invocation/thrown-error.js';
@@ -21,6 +22,7 @@ import {
   type CallSettled,
   measureRetry,
   type RetryWaits,
+  SKIP_BYTES,
 } from './fact.js';
 import { callKey } from './replay.js';
 import { MAX_CRASHES, type PlacedHistory, type Unplaced } from './run-history.js';
@@ -95,6 +97,7 @@ class DurableCall extends LayeredCall {
       }
       case 'succeeded':
       case 'failed':
+      case 'skipped':
         this.#settle(fact);
         return true;
     }
@@ -121,6 +124,10 @@ class DurableCall extends LayeredCall {
     if (fact.kind === 'failed') {
       if (fact.permanent) this.services.parent?.onPermanentFailure?.();
       return failCall(call, this.outer, fact.error, fact.record && new RecordedError(fact.record));
+    }
+    if (fact.kind === 'skipped') {
+      this.services.budget.reserve(SKIP_BYTES + fact.reason.length);
+      return skipCall(call, this.outer, fact.reason);
     }
     const { value, writes, bytes: sizeBytes } = fact;
     this.services.budget.reserve(sizeBytes);
@@ -263,6 +270,11 @@ class DurableCall extends LayeredCall {
     this.outer.onCacheHit(call, cached);
     const { output: value, writes, sizeBytes: bytes } = cached;
     this.#noteEnd({ kind: 'succeeded', ...this.#fields, value, writes, attempts: 0, bytes, cached: true });
+  }
+
+  override onSkip(call: Call, reason: string): void {
+    this.outer.onSkip(call, reason);
+    this.#noteEnd({ kind: 'skipped', ...this.#fields, reason, attempts: 0 });
   }
 
   override onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined {

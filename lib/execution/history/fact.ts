@@ -72,6 +72,8 @@ export type CallSettled = OfAttempt &
         /** Set when the task that runs the pipeline of this call must not try again either. */
         readonly permanent?: true;
       }
+    /** A condition of the item did not hold (D78). */
+    | { readonly kind: 'skipped'; readonly reason: string; readonly attempts: 0 }
   );
 
 /** An attempt has failed, and another one follows. */
@@ -103,12 +105,18 @@ export interface TaskRefused extends OfTask {
   readonly error: string;
 }
 
+/** A condition of a task did not hold, or it reads an output that there is not (D78). */
+export interface TaskSkipped extends OfTask {
+  readonly kind: 'task_skipped';
+  readonly reason: string;
+}
+
 /** A task is published: its writes are on the blackboard, and others may read its output. */
 export interface TaskPublished extends OfTask {
   readonly kind: 'published';
   /** How long before, in milliseconds, the task had begun; undefined in facts of earlier versions. */
   readonly ms?: number;
-  /** Undefined when the task has succeeded. */
+  /** Undefined when the task has not failed. */
   readonly error?: string;
   /** Attempts of a task that has failed although none of its calls had failed it; undefined in facts of earlier versions. */
   readonly attempts?: number;
@@ -145,6 +153,7 @@ export type PlacedFact =
   | CallBegun
   | TaskPublished
   | TaskRefused
+  | TaskSkipped
   | Begun
   | NestedBegun
   | SliceUsedUp
@@ -155,6 +164,9 @@ export type CallFact = CallSettled | RetryWaits | RetryDue;
 
 /** Memory of what the disk holds of a call besides its value: its fact and its event. Otherwise a tenant could fill the disk. */
 export const CALL_BYTES = 400;
+
+/** Memory of a task or an item that is skipped, without the text of the reason. */
+export const SKIP_BYTES = 64;
 
 /** Memory of what is on the disk of a pipeline inside a task, besides its calls. */
 export const NESTED_BYTES = 1024;
@@ -167,7 +179,7 @@ export function measureRetry(error: string): number {
 /** Returns the memory that a pipeline inside a task has taken of its run for a fact. */
 export function measureNestedFact(fact: Fact): number {
   if (fact.kind === 'succeeded') return CALL_BYTES + fact.bytes;
-  if (fact.kind === 'failed') return CALL_BYTES;
+  if (fact.kind === 'failed' || fact.kind === 'skipped') return CALL_BYTES;
   if (fact.kind === 'retry') return measureRetry(fact.error);
   return fact.kind === 'nested' ? NESTED_BYTES : 0;
 }

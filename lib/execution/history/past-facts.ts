@@ -30,6 +30,8 @@ export class PastFacts implements PastEvents {
   readonly exhausted = new Map<string, Positions<number>>();
   /** Why tasks could not begin, by their places. */
   readonly #refused = new Map<string, { readonly error: string; readonly position: number }>();
+  /** Why tasks were skipped, by their places. */
+  readonly #skipped = new Map<string, { readonly reason: string; readonly position: number }>();
   /** Calls that were at work when a process ended, or must not be made twice, by their keys. */
   readonly #called = new Map<string, CallBegun>();
   #hasNested = false;
@@ -91,6 +93,9 @@ export class PastFacts implements PastEvents {
       case 'refused':
         this.#refused.set(taskPlace(fact.place, fact.task), { error: fact.error, position });
         return;
+      case 'task_skipped':
+        this.#skipped.set(taskPlace(fact.place, fact.task), { reason: fact.reason, position });
+        return;
       case 'exhausted': {
         const counts = this.exhausted.get(fact.place) ?? new Map<number, number>();
         this.exhausted.set(fact.place, counts.set(fact.count, position));
@@ -118,6 +123,7 @@ export class PastFacts implements PastEvents {
         break;
       case 'succeeded':
       case 'failed':
+      case 'skipped':
       case 'retry':
         this.nested.endAttempt(attemptPrefix(fact.place, fact.task, fact.item, fact.attempts));
         this.#pendingEvents.endAttempt(fact);
@@ -151,7 +157,8 @@ export class PastFacts implements PastEvents {
     this.#positions = positions.filter((_, at) => stays(this.#facts[at] as Fact, at));
     this.#facts = this.#facts.filter(stays);
     this.nested.endFrom(from);
-    for (const [place, { position }] of this.#refused) if (position >= from) this.#refused.delete(place);
+    for (const places of [this.#refused, this.#skipped])
+      for (const [place, { position }] of places) if (position >= from) places.delete(place);
     for (const counts of this.exhausted.values()) {
       for (const [count, position] of counts) if (position >= from) counts.delete(count);
     }
@@ -211,6 +218,11 @@ export class PastFacts implements PastEvents {
     return this.#refused.get(taskPlace(place, task))?.error;
   }
 
+  /** Why a task was skipped; undefined when it was not. */
+  skipReason(place: string, task: string): string | undefined {
+    return this.#skipped.get(taskPlace(place, task))?.reason;
+  }
+
   /** The facts that the machines are given again: none from inside ended attempts, whose outcomes are facts. */
   get needed(): readonly Fact[] {
     return this.#hasNested ? this.#facts.filter((fact, at) => this.#isNeeded(fact, at)) : this.#facts;
@@ -239,6 +251,7 @@ export class PastFacts implements PastEvents {
     this.countedEvents = [];
     this.exhausted.clear();
     this.#refused.clear();
+    this.#skipped.clear();
     this.#called.clear();
     this.nested.clear();
   }

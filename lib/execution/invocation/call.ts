@@ -1,5 +1,5 @@
 import type { Abortable, Slot } from '../../../machines/ports.js';
-import type { FailedResult } from '../../../machines/types.js';
+import { type FailedResult, SKIPPED } from '../../../machines/types.js';
 import type { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import type { Task } from '../../pipelines/pipeline.js';
@@ -36,6 +36,8 @@ export interface CallOwner extends CallListener {
   onFailure(call: Call, error: string, thrown?: unknown): FailedResult;
   /** Settles the slot of an item whose earlier outcome is reused (D60); returns undefined for another one. */
   reuseItem(call: Call): AbortableCall | undefined;
+  /** Says why the call of an item is not made (D78); undefined when all conditions hold. */
+  decide(call: Call): { readonly reason: string } | { readonly error: string } | undefined;
   /** Renders and validates the inputs of a call; returns an error message when they are invalid. */
   render(call: Call): string | undefined;
   /** Gives the memory of the inputs back. May be called again. */
@@ -74,6 +76,8 @@ export interface CallListener {
   onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined;
   /** Called instead of `onSuccess` when the output of an equal call is used (D65). */
   onCacheHit(call: Call, cached: CachedOutput): void;
+  /** Called instead of `onSuccess` when a condition of the item does not hold (D78). */
+  onSkip(call: Call, reason: string): void;
 }
 
 /** The output of a call that has succeeded. */
@@ -120,6 +124,10 @@ export class CallRelay implements CallListener {
 
   onCacheHit(call: Call, cached: CachedOutput): void {
     this.outer.onCacheHit(call, cached);
+  }
+
+  onSkip(call: Call, reason: string): void {
+    this.outer.onSkip(call, reason);
   }
 }
 
@@ -170,6 +178,12 @@ export abstract class LayeredCall extends CallRelay implements AbortableCall {
 export function failCall(call: Call, listener: CallListener, error: string, thrown?: unknown): void {
   const result = listener.onFailure(call, error, thrown);
   if (result !== undefined) call.slot.settle(result);
+}
+
+/** Reports that a call is skipped, and settles its slot. */
+export function skipCall(call: Call, listener: CallListener, reason: string): void {
+  listener.onSkip(call, reason);
+  call.slot.settle(SKIPPED);
 }
 
 export const NO_ABORT: AbortableCall = { abort() {} };

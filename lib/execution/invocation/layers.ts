@@ -3,7 +3,7 @@ import { durable } from '../history/durable-call.js';
 import type { InvocationServices } from '../run-context.js';
 import { makeAttempt } from './attempt/attempt.js';
 import { cache } from './cache/cached-call.js';
-import { failCall, type Layer, type MakeCall, NO_ABORT } from './call.js';
+import { failCall, type Layer, type MakeCall, NO_ABORT, skipCall } from './call.js';
 import { observe } from './observed-attempt.js';
 import { retry } from './retry.js';
 import { timeout } from './timeout.js';
@@ -13,6 +13,18 @@ const reuse: Layer = ({ prepared }, next) =>
   prepared.rerunSource === undefined
     ? next
     : (call, listener) => call.owner.reuseItem(call) ?? next(call, listener);
+
+/** An item of which a condition does not hold is not paid for or called (D78). */
+const condition: Layer = (_, next, { conditions }) =>
+  conditions.some(({ readsItem }) => readsItem)
+    ? (call, listener) => {
+        const decision = call.owner.decide(call);
+        if (decision === undefined) return next(call, listener);
+        if ('error' in decision) failCall(call, listener, decision.error);
+        else skipCall(call, listener, decision.reason);
+        return NO_ABORT;
+      }
+    : next;
 
 const render: Layer = (_, next) => (call, listener) => {
   const error = call.owner.render(call);
@@ -31,6 +43,7 @@ const count: Layer = (services, next) => (call, listener) => {
  * The capabilities of a call, the outermost first:
  * - `reuse` before everything else: nothing of a reused item is left to do.
  * - `durable` outside of all that may differ in another process: while facts are replayed, no further layer is called.
+ * - `condition` inside `durable`, since a skip is a fact, and before anything is rendered.
  * - `render` once for all attempts, and not for a call whose outcome is replayed.
  * - `cache` after `render`, since the inputs are its key, and inside `durable`, since a hit is a fact. It is asked once.
  * - `count` counts what calls its tool, once for all attempts.
@@ -39,7 +52,7 @@ const count: Layer = (services, next) => (call, listener) => {
  * - `observe` inside `timeout`, so that it sees which attempt has timed out.
  * - {@link makeAttempt} calls the tool.
  */
-const LAYERS: readonly Layer[] = [reuse, durable, render, cache, count, retry, timeout, observe];
+const LAYERS: readonly Layer[] = [reuse, durable, condition, render, cache, count, retry, timeout, observe];
 
 /** The layers of a run, composed once for tasks that use the same ones. */
 export class CallLayers {
@@ -63,6 +76,12 @@ export class CallLayers {
 }
 
 /** A number for the layers by which tasks differ. */
-function usedLayers({ cacheMs, retries, timeoutMs }: Task): number {
-  return Number(cacheMs !== undefined) + 2 * Number(retries > 0) + 4 * Number(timeoutMs !== undefined);
+function usedLayers({ cacheMs, retries, timeoutMs, conditions }: Task): number {
+  const used = [
+    cacheMs !== undefined,
+    retries > 0,
+    timeoutMs !== undefined,
+    conditions.some(({ readsItem }) => readsItem),
+  ];
+  return used.reduce((sum, isUsed, at) => sum + (isUsed ? 2 ** at : 0), 0);
 }

@@ -1,9 +1,16 @@
 import { type Keep, readKeep } from '../../definition/keep.js';
+import { listSkipped } from '../run/readable-run.js';
 import { createActor, type SnapshotFrom } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
 import { planPorts } from '../../../machines/sub-runs.js';
 import { Timeline } from '../../common/clock.js';
-import { describeFailedTask, errorMessage, findCause, type TaskFailure } from '../../common/errors.js';
+import {
+  describeFailedTask,
+  errorMessage,
+  findCause,
+  type TaskFailure,
+  type SkippedTask,
+} from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import { groupBy } from '../../definition/group-by.js';
 import type { TaskEvent } from '../events/event.js';
@@ -62,6 +69,10 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
 
   get failures(): readonly TaskFailure[] {
     return this.subRuns.failures;
+  }
+
+  get skipped(): readonly SkippedTask[] {
+    return listSkipped(this.subRuns.begun);
   }
 
   /** Names the sub-pipeline and the task of the first failure in time (D47). */

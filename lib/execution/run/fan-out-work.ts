@@ -1,12 +1,14 @@
 import type { Expansion } from '../../../machines/ports.js';
-import type { TaskFailure } from '../../common/errors.js';
+import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import { describeKind, type Json } from '../../common/json/json.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import { NO_MEMORY_FOR_ERROR } from '../events/journal.js';
+import { SKIP_BYTES } from '../history/fact.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import { type AbortableCall, type Call, type CallOutput, NO_ABORT } from '../invocation/call.js';
 import type { TaskOutcome } from '../results.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
+import { findUnmet, renderForItems } from './conditions.js';
 import { TaskWork, toFailureBytes } from './task-work.js';
 
 /** Of so many items that begin one after another, one reads the clock. */
@@ -34,6 +36,8 @@ export class FanOutWork extends TaskWork {
   #items: readonly Json[] | undefined;
   #collected: TaskFailure[] | undefined;
   #renderItemInputs: ((item: Json, index: number) => Json) | undefined;
+  /** Why an item is skipped; undefined unless conditions read the item. */
+  #findUnmet: ((item: Json, index: number) => string | undefined) | undefined;
   #itemOutputs: Json[] | undefined;
   #writes: (readonly Write[])[] | undefined;
   /** Memory of the reused items' outcomes, which was taken when the rerun was accepted. */
@@ -66,9 +70,39 @@ export class FanOutWork extends TaskWork {
     this.#itemOutputs = new Array<Json>(list.length);
     this.trace.fanOut(this.#itemOutputs);
     this.#renderItemInputs = this.task.inputs.bind(this.run.scope);
+    this.#bindConditions();
     this.#findReusableItems(list);
     const { fanOutConcurrency } = this.run.services.prepared.options;
     return { items: list.length, concurrency: this.task.fanOutConcurrency ?? fanOutConcurrency };
+  }
+
+  #bindConditions(): void {
+    const conditions = this.task.conditions.filter(({ readsItem }) => readsItem);
+    if (conditions.length === 0) return;
+    const render = renderForItems(conditions, this.run.scope);
+    this.#findUnmet = (item, index) => findUnmet(conditions, render(item, index));
+  }
+
+  override decide({ item = 0 }: Call): ReturnType<TaskWork['decide']> {
+    try {
+      this.beginRendering();
+      const unmet = this.#findUnmet?.(this.#items?.[item] ?? null, item);
+      if (unmet === undefined) return undefined;
+      const reason = this.maskReason(unmet);
+      this.run.services.budget.reserve(SKIP_BYTES + reason.length);
+      return { reason };
+    } catch (error) {
+      return { error: errorMessage(error, this.run.services.prepared.secrets.masker?.mask) };
+    }
+  }
+
+  override onSkip({ item = 0 }: Call, reason: string): void {
+    this.outcomeBytes += SKIP_BYTES + reason.length;
+    if (this.#itemOutputs !== undefined) this.#itemOutputs[item] = null;
+    this.trace.onItemSkipped(item, reason, this.latest);
+    const { journal } = this.run.services;
+    if (!journal.isObserved) return;
+    journal.write({ kind: 'item', task_id: this.task.id, item, attempt: 0, phase: 'skip', reason });
   }
 
   #findReusableItems(list: readonly Json[]): void {

@@ -9,6 +9,7 @@ import { validateInputs } from '../../tools/inputs/validate.js';
 import { copyToJson } from '../invocation/json-output.js';
 import type { Write } from '../session/session-overrides.js';
 import { StoredValues } from '../session/stored-values.js';
+import { readState } from './conditions.js';
 import type { ReadablePipelineRun, ReadableSubRun } from './readable-run.js';
 
 const WRITES_PER_STEP = 5000;
@@ -188,6 +189,11 @@ class TaskScope implements TemplateScope {
   get session(): JsonObject {
     if (this.#run.prepared.ownsBlackboard) return this.#session;
     throw new Error('it read the session, whose blackboard others may have written to since');
+  }
+
+  stateOf(taskId: string): ReturnType<NonNullable<TemplateScope['stateOf']>> {
+    const { prepared, work } = this.#run;
+    return readState(prepared.pipeline.tasks.get(taskId), work.getTrace(taskId));
   }
 
   output(taskId: string): Json | undefined {

@@ -5,7 +5,7 @@ import { runMachine, type RunMachineInput } from '../../../machines/run.js';
 import { countWavesExecuted, isPaused, type RunSnapshot } from '../../../machines/status.js';
 import { MemoryBlackboard, OwnBlackboard } from '../session/memory-blackboard.js';
 import { Timeline } from '../../common/clock.js';
-import { errorMessage, findCause, type TaskFailure } from '../../common/errors.js';
+import { errorMessage, findCause, type TaskFailure, type SkippedTask } from '../../common/errors.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import type { MemoryBudget } from '../memory-budget.js';
@@ -72,6 +72,10 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   get failures(): readonly TaskFailure[] {
     return this.work.failures;
+  }
+
+  get skipped(): readonly SkippedTask[] {
+    return this.work.skipped;
   }
 
   get progress(): RunProgress {

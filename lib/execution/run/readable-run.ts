@@ -1,3 +1,4 @@
+import type { SkippedTask } from '../../common/errors.js';
 import type { PlanRun } from '../plan/plan-run.js';
 import type { PipelineRun } from './pipeline-run.js';
 import type { RunWork } from './run-work.js';
@@ -23,12 +24,20 @@ export type ListedField =
   | 'failedTask';
 
 /** The fields of a run that its record and its views read. */
-type Shown = ListedField | 'startedAt' | 'failures' | 'result' | 'artifacts' | 'journal' | 'budget';
+type Shown =
+  | ListedField
+  | 'startedAt'
+  | 'failures'
+  | 'skipped'
+  | 'result'
+  | 'artifacts'
+  | 'journal'
+  | 'budget';
 
 /** The outcomes of the tasks of one pipeline: of a run at work, or folded from the facts of a settled one. */
 export type ReadableWork = Pick<
   RunWork,
-  'outputs' | 'failures' | 'reuse' | 'getTrace' | 'getOutcome' | 'writesBefore'
+  'outputs' | 'failures' | 'skipped' | 'reuse' | 'getTrace' | 'getOutcome' | 'writesBefore'
 >;
 
 /** A run of a pipeline as views read it: one of this process, or one that is folded from its facts (D74). */
@@ -48,3 +57,10 @@ export interface ReadablePlanRun extends Pick<PlanRun, Shown | 'kind' | 'subPipe
 }
 
 export type ReadableRun = ReadablePipelineRun | ReadablePlanRun;
+
+/** The tasks of a plan that called nothing, by sub-pipeline in the order in which those began. */
+export function listSkipped(
+  begun: ReadonlyMap<string, Pick<ReadableSubRun, 'work'>>,
+): readonly SkippedTask[] {
+  return [...begun].flatMap(([id, { work }]) => work.skipped.map((task) => ({ sub_pipeline: id, ...task })));
+}

@@ -20,17 +20,23 @@ export class ReusableItems {
   /** The paths at which templates read the item. */
   readonly #paths: readonly (readonly Segment[])[];
   readonly #itemBytes: number;
+  readonly #isDecided: boolean;
   /** Memory of the list of the earlier run, if it was rendered again. */
   readonly listBytes: number;
 
-  /** @param before the list of the earlier run, which took `listBytes` if it was rendered again */
+  /**
+   * @param before the list of the earlier run, which took `listBytes` if it was rendered again
+   * @param isDecided conditions may have skipped items, whose output is null: those are decided anew
+   */
   constructor(
     inputs: Template,
     earlier: ItemOutcomes,
     before: readonly Json[],
     now: readonly Json[],
     listBytes: number,
+    isDecided: boolean,
   ) {
+    this.#isDecided = isDecided;
     this.listBytes = listBytes;
     this.#earlier = earlier;
     this.#before = before;
@@ -51,7 +57,8 @@ export class ReusableItems {
   #getAt(item: number, place: number): EarlierItem | undefined {
     const { outputs, writes } = this.#earlier;
     const output = outputs[place];
-    if (output === undefined || !this.#isAsItWas(this.#before[place], this.#now[item])) return undefined;
+    if (output === undefined || (output === null && this.#isDecided)) return undefined;
+    if (!this.#isAsItWas(this.#before[place], this.#now[item])) return undefined;
     return { output, writes: writes?.[place] ?? NO_WRITES, sizeBytes: this.#itemBytes, place };
   }
 

@@ -1,6 +1,7 @@
 import type { Json } from '../../common/json/json.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
+import { startsWithState } from '../../definition/template/reference.js';
 import type { Template } from '../../definition/template/template.js';
 import type { Pipeline, Task } from '../../pipelines/pipeline.js';
 import {
@@ -11,12 +12,13 @@ import {
 } from '../prepare/rerun-source.js';
 import type { TaskOutcome } from '../results.js';
 import { Comparison, EqualPairs, isEqualJson } from './comparison.js';
+import { isUncertain } from './conditions.js';
 import { countDefined, ReusableItems } from './reusable-items.js';
 
 type TaskDefinition = Pipeline['definition']['tasks'][number];
 
 /** The fields of a task that determine its output. Other fields say how often and for how long its tool is called. */
-const FIELDS_OF_ITEMS = ['tool', 'inputs', 'await', 'on_item_error'] as const;
+const FIELDS_OF_ITEMS = ['tool', 'inputs', 'when', 'await', 'on_item_error'] as const;
 const FIELDS_OF_LIST = ['parallel_over'] as const;
 
 /** Namespaces that no task of a run changes. */
@@ -47,7 +49,7 @@ export class Reuse {
   /** Returns the earlier outcome of a task that is as it was. */
   find(task: Task): TaskOutcome | undefined {
     const outcome = this.#source.outcomes.get(task.id);
-    if (outcome === undefined || this.findChange(task) !== undefined) return undefined;
+    if (outcome === undefined || decidesItems(task) || this.findChange(task) !== undefined) return undefined;
     const { inputs, parallelOver } = task;
     const isAsItWas =
       this.#readsTheSame(task, inputs) &&
@@ -67,7 +69,9 @@ export class Reuse {
       this.#findListChange(task) === undefined && this.#readsTheSame(task, task.parallelOver);
     const meter = new RenderMeter();
     const earlierList = isSameList ? list : this.#renderEarlier(before, meter);
-    return earlierList && new ReusableItems(task.inputs, earlier, earlierList, list, meter.ownBytes);
+    const bytes = meter.ownBytes;
+    const isDecided = decidesItems(task);
+    return earlierList && new ReusableItems(task.inputs, earlier, earlierList, list, bytes, isDecided);
   }
 
   /** Call when a task has published its outcome. */
@@ -116,7 +120,11 @@ export class Reuse {
       (before.tool === task.tool ? undefined : 'calls another tool') ??
       this.#findDefinitionChange(task, before, FIELDS_OF_ITEMS) ??
       this.#findSecretChange(task) ??
-      this.#findValueChange(task.inputs)
+      this.#findValueChange(task.inputs) ??
+      task.conditions.reduce<string | undefined>(
+        (found, { template }) => found ?? this.#findValueChange(template),
+        undefined,
+      )
     );
   }
 
@@ -184,6 +192,7 @@ export class Reuse {
       const { root, path } = operand.expression;
       if (root === 'item' || GIVEN.has(root)) continue;
       if (root !== 'session') {
+        if (startsWithState(path) && isUncertain(this.#now.pipeline.tasks.get(root))) return false;
         if (!comparison.readsTheSame(operand, before, now)) return false;
       } else if (path[0] !== undefined) keys.add(path[0].name ?? String(path[0].index));
     }
@@ -260,6 +269,11 @@ export class Reuse {
     this.#writers = writers;
     return writers;
   }
+}
+
+/** Each item of such a task is decided anew (D78). */
+function decidesItems({ conditions }: Task): boolean {
+  return conditions.some(({ readsItem }) => readsItem);
 }
 
 type Definitions = ReadonlyMap<string, TaskDefinition>;

@@ -1,6 +1,6 @@
 import type { Abortable, EventLoopBudget, Expansion, RunPorts, Slot } from '../../../machines/ports.js';
-import type { TaskResult } from '../../../machines/types.js';
-import { errorMessage, type TaskFailure } from '../../common/errors.js';
+import { SKIPPED, type SucceededResult, type TaskResult } from '../../../machines/types.js';
+import { errorMessage, type SkippedTask, type TaskFailure } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TemplateScope } from '../../definition/template/scope.js';
@@ -16,6 +16,7 @@ import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Session } from '../session/session.js';
 import type { Write } from '../session/session-overrides.js';
+import { readState } from './conditions.js';
 import { FanOutWork } from './fan-out-work.js';
 import { PublishedOutcomes } from './published-outcomes.js';
 import { Reuse } from './reuse.js';
@@ -34,6 +35,8 @@ export class RunWork implements RunPorts {
   readonly #budget: EventLoopBudget;
   /** The failures of tasks, in the order in which they happened: a failed run reports the first (D16). */
   readonly failures: TaskFailure[] = [];
+  /** The tasks that called nothing, in the order in which their waves began (D78). */
+  readonly skipped: SkippedTask[] = [];
   /** Number of tasks that have settled. */
   tasksSettled = 0;
   /** Why no task can begin: every task fails with this error. */
@@ -57,7 +60,9 @@ export class RunWork implements RunPorts {
     this.#onWave = onWave;
     this.#layers = new CallLayers(services);
     this.reuse = services.prepared.rerunSource && this.#createReuse(services.prepared.rerunSource);
-    const scope = new RunScope(services, this.#outcomes.outputs);
+    const scope = new RunScope(services, this.#outcomes.outputs, (taskId) =>
+      readState(services.prepared.pipeline.tasks.get(taskId), this.getTrace(taskId)),
+    );
     this.#taskServices = { services, scope, failures: this.failures, reuse: this.reuse };
   }
 
@@ -65,7 +70,7 @@ export class RunWork implements RunPorts {
     return new Reuse(this.#services.prepared, source, (taskId) => this.getOutcome(taskId));
   }
 
-  expand(taskId: string): { ok: true; value: Expansion } | { ok: false; error: string } {
+  expand(taskId: string): { ok: true; value: Expansion } | TaskResult {
     const work = this.#beginTask(taskId);
     const { history } = this.#services;
     const refusal = history?.refusal(taskId);
@@ -73,6 +78,8 @@ export class RunWork implements RunPorts {
       this.#assertCanBegin(refusal);
       this.#services.budget.reserve(TASK_BYTES);
       this.#services.journal.reserveTaskEvents();
+      const skipReason = this.#findSkipReason(work);
+      if (skipReason !== undefined) return this.#skip(work, skipReason);
       const value = work.expand();
       this.#writeStartEvent(work);
       return { ok: true, value };
@@ -83,6 +90,32 @@ export class RunWork implements RunPorts {
       if (refusal === undefined) history?.note({ kind: 'refused', task: taskId, error: result.error });
       return result;
     }
+  }
+
+  /** Returns why a task calls nothing (D78): an output that it needs is missing, or a condition does not hold. */
+  #findSkipReason(work: TaskWork): string | undefined {
+    const { conditions, neededOutputs, id } = work.task;
+    if (conditions.length === 0 && neededOutputs.length === 0) return undefined;
+    const earlier = this.#services.history?.skipDecision(id);
+    if (earlier !== undefined) return earlier ?? undefined;
+    const missing = neededOutputs.find((taskId) => this.#outcomes.get(taskId) === undefined);
+    return missing === undefined ? work.findOwnSkipReason() : this.#describeMissing(missing);
+  }
+
+  #describeMissing(taskId: string): string {
+    const hasFailed = this.getTrace(taskId)?.hasFailed === true;
+    return `it reads the output of "${taskId}", which ${hasFailed ? 'has failed' : 'was skipped'}`;
+  }
+
+  #skip(work: TaskWork, reason: string): SucceededResult {
+    const { journal, history } = this.#services;
+    const kept = work.skip(reason);
+    this.skipped.push({ task_id: work.task.id, reason: kept });
+    if (history?.skipDecision(work.task.id) === undefined) {
+      history?.note({ kind: 'task_skipped', task: work.task.id, reason: kept });
+    }
+    if (journal.isObserved) journal.write({ kind: 'skip', ...toTaskFields(work), reason: kept });
+    return SKIPPED;
   }
 
   /** @param refusal why the task could not begin in the process before */
@@ -129,7 +162,7 @@ export class RunWork implements RunPorts {
 
   publish(taskId: string, result: TaskResult, onPublished: OnPublished): Abortable {
     const work = this.#getActiveTask(taskId);
-    const outcome = result.ok ? work.getOutcome() : undefined;
+    const outcome = result.ok && !result.skipped ? work.getOutcome() : undefined;
     if (outcome !== undefined && outcome.writes.length > 0) {
       return this.#publishWithWrites(work, outcome, onPublished);
     }
@@ -203,12 +236,14 @@ export class RunWork implements RunPorts {
   }
 
   /** @param failedAt of a failure that happens with the publication: the fact of both has one time */
-  #settle(work: TaskWork, result: TaskResult, onPublished: OnPublished, failedAt?: number): void {
+  #settle(work: TaskWork, outcome: TaskResult, onPublished: OnPublished, failedAt?: number): void {
+    const result =
+      work.task.toleratesFailure && !outcome.ok ? ({ ...outcome, tolerated: true } as const) : outcome;
     this.tasksSettled++;
     work.settle(result.ok, failedAt);
     this.#tasks.set(work.task.id, work.trace);
-    if (!result.ok) this.#outcomes.fail(work.task.id);
-    this.#writeEndEvent(work, result);
+    if (!result.ok || result.skipped) this.#outcomes.fail(work.task.id);
+    if (!result.ok || !result.skipped) this.#writeEndEvent(work, result);
     this.#reportPublished(work, result, onPublished);
   }
 
@@ -273,14 +308,24 @@ class RunScope implements TemplateScope {
   readonly #secrets: InvocationServices['prepared']['secrets'];
   readonly #session: Session;
   readonly #outputs: Record<string, Json>;
+  readonly #stateOf: NonNullable<TemplateScope['stateOf']>;
 
-  constructor({ prepared, session }: InvocationServices, outputs: Record<string, Json>) {
+  constructor(
+    { prepared, session }: InvocationServices,
+    outputs: Record<string, Json>,
+    stateOf: NonNullable<TemplateScope['stateOf']>,
+  ) {
     this.inputs = prepared.inputs;
     this.params = prepared.params;
     this.goal = prepared.goal;
     this.#secrets = prepared.secrets;
     this.#session = session;
     this.#outputs = outputs;
+    this.#stateOf = stateOf;
+  }
+
+  stateOf(taskId: string): ReturnType<NonNullable<TemplateScope['stateOf']>> {
+    return this.#stateOf(taskId);
   }
 
   get secrets(): Readonly<Record<string, string>> | undefined {

@@ -52,6 +52,10 @@ export class TaskTrace {
   hasFailed = false;
   /** True when the output comes from an earlier run (D35). */
   isReused = false;
+  /** Why the task calls nothing (D78); undefined for any other one. */
+  skipReason: string | undefined;
+  /** Why items call nothing, by item. */
+  #skippedItems: Map<number, string> | undefined;
   /** Number of invocations whose output was in the cache (D65). */
   cacheHits = 0;
   /** Memory of the task's output and writes, or of those of the items of a fan-out that failed, in bytes. */
@@ -106,6 +110,17 @@ export class TaskTrace {
   /** Call when an item has succeeded or failed. */
   onItemSettled(item: number, now: number): void {
     if (this.#itemTimes !== undefined) this.#itemTimes[2 * item + 1] = now;
+  }
+
+  onItemSkipped(item: number, reason: string, now: number): void {
+    this.#skippedItems ??= new Map();
+    this.#skippedItems.set(item, reason);
+    this.onItemSettled(item, now);
+  }
+
+  /** Why an item, or without one the task, calls nothing (D78). */
+  skipReasonOf(item: number | undefined): string | undefined {
+    return item === undefined ? this.skipReason : this.#skippedItems?.get(item);
   }
 
   /** Call when an attempt has failed that is not the last one. @param attempt from 1 */

@@ -7,6 +7,7 @@ import type { TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
 import { NO_MEMORY_FOR_ERROR } from '../events/journal.js';
+import { SKIP_BYTES } from '../history/fact.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import type { AbortableCall, Call, CallOutput, CallOwner, MakeCall } from '../invocation/call.js';
 import { copyToJson } from '../invocation/json-output.js';
@@ -15,6 +16,7 @@ import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
 import type { Reuse } from './reuse.js';
+import { findUnmet, renderWith } from './conditions.js';
 import { TaskTrace, UNKNOWN_TIME } from './task-trace.js';
 
 /** Before they are rendered. */
@@ -134,6 +136,35 @@ export class TaskWork implements CallOwner {
     return undefined;
   }
 
+  /** Why the task calls nothing (D78); undefined when it does. @throws Error for a condition that cannot be looked at */
+  findOwnSkipReason(): string | undefined {
+    const { conditions } = this.task;
+    if (conditions.length === 0) return undefined;
+    this.beginRendering();
+    const own = conditions.filter(({ readsItem }) => !readsItem);
+    return findUnmet(own, renderWith(this.run.scope));
+  }
+
+  /** Call for a task that calls nothing. Returns the reason as it is kept. */
+  skip(reason: string): string {
+    const shown = this.maskReason(reason);
+    this.run.services.budget.reserve(SKIP_BYTES + shown.length);
+    this.trace.skipReason = shown;
+    return shown;
+  }
+
+  protected maskReason(reason: string): string {
+    return this.run.services.prepared.secrets.masker?.mask(reason) ?? reason;
+  }
+
+  decide(_call: Call): ReturnType<CallOwner['decide']> {
+    return undefined;
+  }
+
+  onSkip(_call: Call, _reason: string): void {
+    // A task that calls its tool once is skipped before it makes a call.
+  }
+
   errorOf(item: number | undefined): ErrorRecord | undefined {
     return this.trace.failedAttempts(item)?.error;
   }
@@ -247,8 +278,8 @@ export class TaskWork implements CallOwner {
   fail(item: number | undefined, message: string, attempts: number, thrown?: unknown): FailedResult {
     const failure = this.recordFailure(item, message, attempts);
     this.trace.onFailure(failure, thrown, this.now());
-    const { error, collected } = failure;
-    return { ok: false, error, ...(collected && { collected }) };
+    const { error, collected, tolerated } = failure;
+    return { ok: false, error, ...(collected && { collected }), ...(tolerated && { tolerated }) };
   }
 
   protected recordFailure(item: number | undefined, message: string, attempts: number): TaskFailure {
@@ -261,12 +292,14 @@ export class TaskWork implements CallOwner {
     attempts: number,
     collected?: true,
   ): TaskFailure {
+    const tolerated = collected === undefined && this.task.toleratesFailure;
     const failure: TaskFailure = {
       task_id: this.task.id,
       error,
       attempts,
       ...(item !== undefined && { item }),
       ...(collected && { collected }),
+      ...(tolerated && { tolerated }),
     };
     this.#reportFailure(failure);
     if (collected === undefined) this.hasFailed = true;

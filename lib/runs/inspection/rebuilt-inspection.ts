@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import type { LiveEvent } from '../../execution/events/event.js';
+import type { LiveEvent, TaskEvent } from '../../execution/events/event.js';
 import type { EventLog } from '../event-log.js';
 import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import type { ReadableRun } from '../../execution/run/readable-run.js';
@@ -112,7 +112,7 @@ function* rebuild(
   return log;
 }
 
-const END_STATES = { finish: 'succeeded', fail: 'failed' } as const;
+const END_STATES = { finish: 'succeeded', fail: 'failed', skip: 'skipped' } as const;
 
 /** The state into which an event brings an actor. */
 interface Change {
@@ -176,6 +176,7 @@ class Rebuilder {
       case 'start':
       case 'finish':
       case 'fail':
+      case 'skip':
         return this.#addTask(`${run}/wave/${event.task_id}`, event);
       case 'item':
       case 'retry':
@@ -217,25 +218,28 @@ class Rebuilder {
     this.#write(path, src, { ...settledEvent(path, src), state: status, status: 'done', data });
   }
 
-  #addTask(path: string, event: Extract<LiveEvent, { kind: 'start' | 'finish' | 'fail' }>): void {
-    const { kind, tool, items, error, duration_ms: durationMs } = event;
+  #addTask(path: string, event: TaskEvent): void {
+    const { kind, error, reason, duration_ms: durationMs } = event;
     const fanOut = `${path}/fan-out`;
-    if (kind === 'start') {
-      const state = items === undefined ? 'invoking' : 'fanning out';
-      const source = path.slice(0, path.lastIndexOf('/'));
-      this.#write(path, 'task', { event: CREATED, source, state, data: { tool } });
-      if (items !== undefined)
-        this.#write(fanOut, 'fan-out', { event: CREATED, source: path, state: 'invoking', data: { items } });
-      return;
-    }
+    if (kind === 'start' || kind === 'skip') this.#createTask(path, fanOut, event);
+    if (kind === 'start') return;
     const state = END_STATES[kind];
     const data = {
       ...(durationMs !== undefined && { duration_ms: durationMs }),
       ...(error !== undefined && { error }),
+      ...(reason !== undefined && { reason }),
     };
     const end = { state, status: 'done', data } as const;
     if (this.#states.has(fanOut)) this.#write(fanOut, 'fan-out', { event: 'fan-out.settled', ...end });
     this.#write(path, 'task', { event: 'task.settled', ...end });
+  }
+
+  #createTask(path: string, fanOut: string, { tool, items }: TaskEvent): void {
+    const state = items === undefined ? 'invoking' : 'fanning out';
+    const source = path.slice(0, path.lastIndexOf('/'));
+    this.#write(path, 'task', { event: CREATED, source, state, data: { tool } });
+    if (items !== undefined)
+      this.#write(fanOut, 'fan-out', { event: CREATED, source: path, state: 'invoking', data: { items } });
   }
 
   #addPart(task: string, event: Extract<LiveEvent, { kind: 'item' | 'retry' }>): void {

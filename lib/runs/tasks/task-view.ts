@@ -57,6 +57,7 @@ export class TaskView {
       hasBegun: trace !== undefined,
       hasSucceeded: hasSettled && !trace.hasFailed,
       hasFailed: hasSettled && trace.hasFailed,
+      isSkipped: trace?.skipReason !== undefined,
       isOver: this.#part.isOver,
     });
   }
@@ -92,6 +93,7 @@ export class TaskView {
       ...(isFanOut || limit === 0 ? NO_INPUTS : yield* toInputFields(this.#renderInputs(), limit, cut)),
       output: yield* cutValueInSteps(output, limit, '/output', cut),
       error: trace?.error ?? null,
+      ...this.#skipReason(undefined),
       cut,
     };
   }
@@ -146,6 +148,7 @@ export class TaskView {
       hasBegun: trace?.callStartedAt(item) !== undefined,
       hasSucceeded: trace?.isReused === true || trace?.itemSettledAt(item) !== undefined,
       hasFailed: this.#itemError(item) !== undefined,
+      isSkipped: trace?.skipReasonOf(item) !== undefined,
       isOver: trace?.settledAt !== undefined,
     });
   }
@@ -188,8 +191,14 @@ export class TaskView {
       ...(limit === 0 ? NO_INPUTS : yield* toInputFields(inputs(), limit, cut)),
       output: yield* cutValueInSteps(output, limit, '/output', cut),
       error: this.#itemError(item) ?? null,
+      ...this.#skipReason(item),
       cut,
     };
+  }
+
+  #skipReason(item: number | undefined): Pick<TaskRecord, 'skip_reason'> {
+    const reason = this.#trace?.skipReasonOf(item);
+    return reason === undefined ? {} : { skip_reason: reason };
   }
 
   #isItemReused(item: number, status: TaskStatus): boolean {

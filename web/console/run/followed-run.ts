@@ -15,7 +15,15 @@ import { type RunPart, TaskStates } from './model/task-states.js';
 const TASKS_PAUSE_MS = 3000;
 
 /** Kinds of events that change the record of the run. */
-const RECORDED: ReadonlySet<string> = new Set(['run', 'sub_pipeline', 'wave', 'usage', 'finish', 'fail']);
+const RECORDED: ReadonlySet<string> = new Set([
+  'run',
+  'sub_pipeline',
+  'wave',
+  'usage',
+  'finish',
+  'fail',
+  'skip',
+]);
 
 /** The state of the page of one run: its record, its tasks and its events. */
 export class FollowedRun extends RunConnection {
@@ -93,7 +101,7 @@ export class FollowedRun extends RunConnection {
       this.tasks.addEvent(event);
       this.events.add(event);
       changesRecord ||= RECORDED.has(event.kind);
-      if (event.kind === 'finish' || event.kind === 'fail') settled++;
+      if (event.kind === 'finish' || event.kind === 'fail' || event.kind === 'skip') settled++;
     }
     batch(() => {
       this.version.value++;

@@ -1,8 +1,8 @@
-import type { Json } from '../../../common/json/json.js';
+import type { Json, JsonObject } from '../../../common/json/json.js';
 import { type Expression, formatPath, type Segment } from './expression.js';
 import { lookUp } from './lookup.js';
 import { explainMissing, type ValueSource } from './missing-value.js';
-import { type Reference, resolveReference } from '../reference.js';
+import { type Reference, resolveReference, startsWithState } from '../reference.js';
 import type { TemplateScope } from '../scope.js';
 
 /** A template of the definition could not be rendered with the data of this run (D13). */
@@ -108,7 +108,7 @@ class ExpressionSource implements ValueSource {
   read(scope: TemplateScope, item: Json | undefined): Json | undefined {
     switch (this.#kind) {
       case 'task':
-        return scope.output(this.#root);
+        return this.#readState(scope) ?? scope.output(this.#root);
       case 'item':
         return item;
       case 'input':
@@ -124,6 +124,10 @@ class ExpressionSource implements ValueSource {
       case 'unknown':
         throw this.#describeUnknown();
     }
+  }
+
+  #readState(scope: TemplateScope): JsonObject | undefined {
+    return startsWithState(this.path) ? scope.stateOf?.(this.#root) : undefined;
   }
 
   #describeUnknown(): TemplateError {

@@ -1,5 +1,5 @@
 import type { Json } from '../../../common/json/json.js';
-import type { TaskFailure } from '../../../common/errors.js';
+import type { TaskFailure, SkippedTask } from '../../../common/errors.js';
 import type { RunStatus } from '../../../../machines/types.js';
 import type { LiveEvent } from '../../events/event.js';
 import type { Journal } from '../../events/journal.js';
@@ -12,6 +12,7 @@ import type { PlanOutcome, RunArtifact, RunOutcome, SubPipelineStatuses } from '
 import type { RunSummary } from '../../../common/wire/run-summary.js';
 import type { FoldedWork } from './folded-work.js';
 import type { ReadablePipelineRun, ReadablePlanRun, ReadableSubRun } from '../../run/readable-run.js';
+import { listSkipped } from '../../run/readable-run.js';
 
 /** The parts that settled runs of pipelines and of plans share. */
 export interface FoldedParts {
@@ -135,6 +136,10 @@ export class FoldedPipelineRun extends BaseFoldedRun implements ReadablePipeline
     return this.work.failures;
   }
 
+  get skipped(): readonly SkippedTask[] {
+    return this.work.skipped;
+  }
+
   get result(): RunOutcome | null {
     if (this.status !== 'succeeded') return null;
     const { waves_executed, invocations: tasks_executed } = this.summary.progress;
@@ -159,7 +164,10 @@ export class FoldedSubRun implements ReadableSubRun {
   /** Read it of a plan that has succeeded: each of its sub-pipelines has, too. */
   get outcome(): RunOutcome {
     const { outputs, invocations: tasks_executed } = this.work;
-    return { outputs, waves_executed: this.prepared.pipeline.waves.length, tasks_executed };
+    const { waves } = this.prepared.pipeline;
+    const skipped = new Set(this.work.skipped.map(({ task_id: taskId }) => taskId));
+    const executed = skipped.size === 0 ? waves : waves.filter((wave) => wave.some((id) => !skipped.has(id)));
+    return { outputs, waves_executed: executed.length, tasks_executed };
   }
 }
 
@@ -187,6 +195,10 @@ export class FoldedPlanRun extends BaseFoldedRun implements ReadablePlanRun {
 
   get failures(): readonly TaskFailure[] {
     return this.subRuns.failures;
+  }
+
+  get skipped(): readonly SkippedTask[] {
+    return listSkipped(this.subRuns.begun);
   }
 
   get subPipelines(): SubPipelineStatuses {

@@ -2,7 +2,7 @@ import type { TaskFailure } from '../../../common/errors.js';
 import type { Json } from '../../../common/json/json.js';
 import type { Task } from '../../../pipelines/pipeline.js';
 import { NO_MEMORY_FOR_ERROR } from '../../events/journal.js';
-import type { CallSettled, RetryWaits, TaskPublished } from '../fact.js';
+import { type CallSettled, type RetryWaits, SKIP_BYTES, type TaskPublished } from '../fact.js';
 import { RecordedError } from '../../invocation/thrown-error.js';
 import type { MemoryBudget } from '../../memory-budget.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
@@ -16,6 +16,7 @@ import { NO_WRITES, type Write } from '../../session/session-overrides.js';
 const NO_ITEM_WRITES: readonly (readonly Write[])[] = [];
 
 type SucceededCall = Extract<CallSettled, { readonly kind: 'succeeded' }>;
+type SkippedCall = Extract<CallSettled, { readonly kind: 'skipped' }>;
 type FailedCall = Extract<CallSettled, { readonly kind: 'failed' }>;
 
 /** One task of a settled run: what its calls have returned, as the facts say. */
@@ -110,6 +111,19 @@ export class FoldedTask {
     this.#collected.push(failure);
   }
 
+  /** Call for an item of which a condition did not hold. */
+  skipItem({ item, reason, at }: SkippedCall): void {
+    this.#keepBytes(SKIP_BYTES + reason.length);
+    if (this.#itemOutputs !== undefined) this.#itemOutputs[item] = null;
+    this.trace.onItemSkipped(item, reason, at);
+  }
+
+  /** Call for a task that called nothing. */
+  skip(reason: string): void {
+    this.#budget.tryReserve(SKIP_BYTES + reason.length);
+    this.trace.skipReason = reason;
+  }
+
   /** Call for a task that could not begin. */
   refuse(error: string, at: number): TaskFailure {
     return this.#addFailure(undefined, error, 0, at, false);
@@ -152,6 +166,7 @@ export class FoldedTask {
       attempts,
       ...(item !== undefined && { item }),
       ...(isCollected && { collected: true }),
+      ...(!isCollected && this.#task.toleratesFailure && { tolerated: true }),
     };
     if (!isCollected) this.#hasFailed = true;
     this.#budget.tryReserve(toFailureBytes(error));

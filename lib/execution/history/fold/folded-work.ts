@@ -1,4 +1,4 @@
-import type { TaskFailure } from '../../../common/errors.js';
+import type { SkippedTask, TaskFailure } from '../../../common/errors.js';
 import type { Json } from '../../../common/json/json.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
 import type { ItemEvent, TaskEvent } from '../../events/event.js';
@@ -30,6 +30,7 @@ interface FoldedWorkParts {
 /** The outcomes of the tasks of one pipeline of a settled run, folded from its facts without machines and tools (D74). */
 export class FoldedWork implements ReadableWork {
   readonly failures: TaskFailure[] = [];
+  readonly skipped: SkippedTask[] = [];
   readonly reuse: Reuse | undefined;
   /** The number of calls that have called their tools (D20). */
   invocations = 0;
@@ -122,11 +123,17 @@ export class FoldedWork implements ReadableWork {
       case 'failed':
         if (fact.attempts > 0) this.invocations++;
         return this.#addFailure(task.fail(fact));
+      case 'skipped':
+        return task.skipItem(fact);
+      case 'task_skipped':
+        this.skipped.push({ task_id: fact.task, reason: fact.reason });
+        return task.skip(fact.reason);
       case 'refused':
         return this.#addFailure(task.refuse(fact.error, fact.at));
       case 'published': {
         const failure = task.publish(fact);
         if (failure !== undefined) this.#addFailure(failure);
+        if (task.trace.skipReason !== undefined) return this.#outcomes.fail(fact.task);
         if (fact.error === undefined) return this.#publish(fact.task, task.getOutcome());
         return this.#outcomes.fail(fact.task);
       }

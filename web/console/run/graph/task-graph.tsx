@@ -50,7 +50,7 @@ export function TaskGraph({ session, part, isWhole = false, hasZoomButtons = tru
 /** A task in the graph: how it stands, how long it took, and of a fan-out how many items are done. */
 function TaskCard({ task, card }: { readonly task: TaskState; readonly card: PlacedCard }) {
   const { taskId, tool, items } = task;
-  const status = shownStatus(task.status, task.error);
+  const status = shownStatus(task.status, task.error, task.skipReason);
   const now = useNow(status === 'running');
   return (
     <GraphCard
@@ -58,7 +58,7 @@ function TaskCard({ task, card }: { readonly task: TaskState; readonly card: Pla
       name={taskId}
       tone={toneOfTask(task, now)}
       status={waitsForRetry(task, now) ? 'waiting' : status}
-      title={task.error ?? `${taskId}: ${tool}`}
+      title={task.error ?? task.skipReason ?? `${taskId}: ${tool}`}
       isFanOut={task.isFanOut}
     >
       <span class="line">
@@ -78,12 +78,12 @@ function TaskCard({ task, card }: { readonly task: TaskState; readonly card: Pla
 }
 
 function toneOfTask(task: TaskState, now: number): Tone {
-  return toneOf(waitsForRetry(task, now) ? 'paused' : shownStatus(task.status, task.error));
+  return toneOf(waitsForRetry(task, now) ? 'paused' : shownStatus(task.status, task.error, task.skipReason));
 }
 
 function formatState(task: TaskState, now: number): string {
   const { items, isReused, isCached, startedAt, finishedAt, attempts, retryAt } = task;
-  const status = shownStatus(task.status, task.error);
+  const status = shownStatus(task.status, task.error, task.skipReason);
   const parts: string[] = [];
   if (items !== null) {
     // The items that were aborted count as failed ones.
@@ -96,6 +96,6 @@ function formatState(task: TaskState, now: number): string {
   else if (retryAt !== null && retryAt > now) parts.push(`retry in ${formatTook(retryAt - now)}`);
   else if (startedAt !== null) parts.push(formatTook((finishedAt ?? now) - startedAt));
   if (attempts.length > 1 && items === null) parts.push(`attempt ${attempts.length}`);
-  if (status === 'not run' || status === 'aborted') parts.push(status);
+  if (status === 'not run' || status === 'aborted' || status === 'skipped') parts.push(status);
   return parts.join(' · ');
 }

@@ -97,13 +97,15 @@ export function describeEvent(event: LiveEvent): string {
       return [event.tool, event.reused && 'reused', event.cached && 'cached'].filter(Boolean).join(', ');
     case 'fail':
       return event.error ?? '';
+    case 'skip':
+      return event.reason ?? '';
     case 'run':
     case 'sub_pipeline':
       return event.error ?? (event.paused === true ? 'paused' : event.status);
     case 'wave':
       return `wave ${event.wave + 1} ${event.phase === 'start' ? 'starts' : 'has settled'}, ${formatQuantity(event.tasks, 'task')}`;
     case 'item':
-      return event.error ?? (event.reused ? 'reused' : event.cached ? 'cached' : 'succeeded');
+      return event.error ?? event.reason ?? (event.reused ? 'reused' : event.cached ? 'cached' : 'succeeded');
     case 'retry':
       return `attempt ${event.attempt} failed, the next in ${event.delay_ms} ms: ${event.error}`;
     case 'log':

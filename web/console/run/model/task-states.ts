@@ -44,6 +44,8 @@ export interface TaskState {
   retryAt: number | null;
   items: ItemProgress | null;
   error: string | null;
+  /** Why it called nothing; null for any other. */
+  skipReason: string | null;
   isReused: boolean;
   isCached: boolean;
 }
@@ -104,6 +106,7 @@ export class TaskStates {
     task.startedAt = toMs(record.started_at) ?? task.startedAt;
     task.finishedAt = toMs(record.finished_at);
     task.error = error?.message ?? null;
+    task.skipReason = record.skip_reason ?? null;
     task.isReused = record.reused;
     task.isCached = record.cached;
     if (attempts.length > 0) task.attempts = attempts.flatMap(toAttempt);
@@ -133,6 +136,11 @@ export class TaskStates {
       case 'finish':
       case 'fail':
         return settle(task, event, time);
+      case 'skip':
+        task.status = 'skipped';
+        task.finishedAt = time;
+        task.skipReason = event.reason ?? '';
+        return;
       default:
         return;
     }
@@ -190,6 +198,7 @@ function createState(
     retryAt: null,
     items: null,
     error: null,
+    skipReason: null,
     isReused: false,
     isCached: false,
   };

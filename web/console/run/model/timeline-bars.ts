@@ -18,7 +18,7 @@ export interface TimeScale {
 /** Lists the bars of a task: its attempts and the waits between them, or for a fan-out one bar. */
 export function barsOf(task: TaskState, now: number): Bar[] {
   const { attempts, startedAt, finishedAt, isReused, isCached } = task;
-  const ended = KINDS[shownStatus(task.status, task.error)];
+  const ended = KINDS[shownStatus(task.status, task.error, task.skipReason)];
   if (attempts.length === 0 || isReused || isCached) {
     if (startedAt === null) return [];
     const kind = isReused || isCached ? 'reused' : ended;
@@ -49,6 +49,7 @@ const KINDS: Readonly<Record<ReturnType<typeof shownStatus>, Bar['kind']>> = {
   running: 'running',
   succeeded: 'done',
   failed: 'failed',
+  skipped: 'stopped',
   'not run': 'stopped',
   aborted: 'stopped',
 };

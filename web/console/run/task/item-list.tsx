@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ItemCounts, ItemPage, ItemRecord } from '../../../../lib/runs/tasks/task-record.js';
+import type { ItemCounts, ItemPage, ItemRecord, TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
 import { formatInteger, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
@@ -17,10 +17,12 @@ interface ItemListProps {
   readonly session: FollowedRun;
   readonly selection: TaskSelection;
   readonly counts: ItemCounts;
+  /** The status of the task. */
+  readonly taskStatus: TaskRecord['status'];
 }
 
 /** The items of a fan-out, page by page; at first those that have failed, if there are any. */
-export function ItemList({ session, selection, counts }: ItemListProps) {
+export function ItemList({ session, selection, counts, taskStatus }: ItemListProps) {
   const [chosen, setChosen] = useState<string | undefined>(undefined);
   const status = chosen ?? (counts.failed > 0 ? 'failed' : '');
   const { taskId, subPipeline } = selection;
@@ -37,7 +39,8 @@ export function ItemList({ session, selection, counts }: ItemListProps) {
           </button>
           {STATUSES.filter((name) => counts[name] > 0).map((name) => (
             <button key={name} type="button" aria-pressed={status === name} onClick={() => setChosen(name)}>
-              {shownStatus(name, undefined)} {formatInteger(counts[name])}
+              {name === 'skipped' && taskStatus !== 'succeeded' ? 'not run' : name}{' '}
+              {formatInteger(counts[name])}
             </button>
           ))}
         </span>
@@ -65,7 +68,7 @@ export function ItemList({ session, selection, counts }: ItemListProps) {
 
 function ItemRow({ item, onShow }: { readonly item: ItemRecord; readonly onShow: () => void }) {
   const { started_at, finished_at, attempts, value, error, reused, cached } = item;
-  const status = shownStatus(item.status, error?.message);
+  const status = shownStatus(item.status, error?.message, item.skip_reason);
   const took =
     started_at === null || finished_at === null
       ? ''
@@ -86,6 +89,7 @@ function ItemRow({ item, onShow }: { readonly item: ItemRecord; readonly onShow:
           .filter(Boolean)
           .join(' · ')}
       </span>
+      {item.skip_reason !== undefined && <bdi class="src">{item.skip_reason}</bdi>}
       {error && status === 'failed' && <bdi class="failed">{error.message.slice(0, 300)}</bdi>}
     </button>
   );

@@ -33,7 +33,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
     refreshMs: isOver ? 0 : REFRESH_MS,
     keep: true,
   });
-  const shown = found && shownStatus(found.status, found.error?.message);
+  const shown = found && shownStatus(found.status, found.error?.message, found.skip_reason);
   const streamed = session.events.textOf(selection);
   const isSettledRun = session.record.value?.settled === true;
   return (
@@ -82,6 +82,11 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
           <p class="about">It was at work when the run was cancelled and its tools were aborted.</p>
         )}
         {shown === 'not run' && <NotRun session={session} subPipeline={subPipeline} />}
+        {found?.skip_reason !== undefined && (
+          <p class="about">
+            It was skipped: <bdi>{found.skip_reason}</bdi>
+          </p>
+        )}
         {found?.error && shown !== 'aborted' && <ErrorDetails error={found.error} />}
         {streamed !== '' && found?.status === 'running' && (
           <>
@@ -91,7 +96,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
         )}
         {found && <Values found={found} onWhole={() => setWhole(true)} />}
         {found && 'items' in found && found.items !== null && (
-          <ItemList session={session} selection={selection} counts={found.items} />
+          <ItemList session={session} selection={selection} counts={found.items} taskStatus={found.status} />
         )}
       </div>
       {isRerunning && (
@@ -106,11 +111,12 @@ interface NotRunProps {
   readonly subPipeline: string | undefined;
 }
 
-/** Why a task was skipped: its run has failed first, or has ended otherwise. */
+/** Why a task has not run: its run has failed first, or has ended otherwise. */
 function NotRun({ session, subPipeline }: NotRunProps) {
   const record = session.record.value;
   const failed = record?.failures.find(
-    (failure) => failure.collected !== true && failure.sub_pipeline === subPipeline,
+    (failure) =>
+      failure.collected !== true && failure.tolerated !== true && failure.sub_pipeline === subPipeline,
   );
   const cause = failed ?? record?.failed_task ?? undefined;
   if (record?.status === 'failed' && cause !== undefined) {

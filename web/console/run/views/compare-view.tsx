@@ -136,7 +136,7 @@ function ComparedRow({ task: { before, after, differs, key }, isOpen, onOpen }: 
 function StateCell({ task }: { readonly task: TaskRecord | undefined }) {
   if (task === undefined) return <span class="src">not there</span>;
   const { started_at, finished_at, reused } = task;
-  const status = shownStatus(task.status, task.error?.message);
+  const status = shownStatus(task.status, task.error?.message, task.skip_reason);
   const took =
     started_at === null || finished_at === null
       ? ''

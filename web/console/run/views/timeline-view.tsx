@@ -64,7 +64,7 @@ export function TimelineView({ session }: { readonly session: FollowedRun }) {
           renderRow={(index) => {
             const task = tasks[index];
             if (task === undefined) return null;
-            const status = shownStatus(task.status, task.error);
+            const status = shownStatus(task.status, task.error, task.skipReason);
             return (
               <div
                 key={task.key}

@@ -1,0 +1,87 @@
+import { BoundedSchema } from '../../common/json-schema/bounded-schema.js';
+import { CheckBudget, TOO_MANY_STEPS } from '../../common/json-schema/check-budget.js';
+import { describeViolation } from '../../common/json-schema/violation.js';
+import type { Json, JsonObject } from '../../common/json/json.js';
+import { writeStart } from '../../common/json/json-writer.js';
+import { ellipsize } from '../../common/text.js';
+import type { TemplateScope } from '../../definition/template/scope.js';
+import { type Condition, isTrue } from '../../pipelines/conditions.js';
+import type { Task } from '../../pipelines/pipeline.js';
+import type { StateMember } from '../../definition/template/reference.js';
+import type { TaskTrace } from './task-trace.js';
+
+/** Steps that one condition may take for one value: some milliseconds. */
+const MAX_STEPS = 100_000;
+
+/** Longer templates and values are cut in reasons. */
+const MAX_SHOWN = 80;
+
+/** Renders the template of a condition. */
+type RenderCondition = (condition: Condition) => Json;
+
+/**
+ * Returns why the first condition that does not hold does not, as in `{{params.kind}} must be "invoice", not "receipt"`;
+ * undefined when all hold.
+ *
+ * @throws TemplateError when a value is missing (D13), and Error for a value whose check would take too long
+ */
+export function findUnmet(conditions: readonly Condition[], render: RenderCondition): string | undefined {
+  for (const condition of conditions) {
+    const value = render(condition);
+    const reason =
+      condition.schema === undefined
+        ? describeFalse(condition, value)
+        : describeViolated(condition, condition.schema, value);
+    if (reason !== undefined) return reason;
+  }
+  return undefined;
+}
+
+/** Renders conditions that read no item. */
+export function renderWith(scope: TemplateScope): RenderCondition {
+  return ({ template }) => template.render(scope);
+}
+
+/** Renders conditions for the items of a fan-out: parts that read no item are evaluated once. */
+export function renderForItems(
+  conditions: readonly Condition[],
+  scope: TemplateScope,
+): (item: Json, index: number) => RenderCondition {
+  const bound = new Map(conditions.map((condition) => [condition, condition.template.bind(scope)]));
+  return (item, index) => (condition) => bound.get(condition)?.(item, index) ?? null;
+}
+
+function describeFalse({ text }: Condition, value: Json): string | undefined {
+  return isTrue(value) ? undefined : `${ellipsize(text, MAX_SHOWN)} is ${describeValue(value)}`;
+}
+
+function describeViolated({ text }: Condition, schema: JsonObject, value: Json): string | undefined {
+  const budget = new CheckBudget(MAX_STEPS);
+  const [violation] = new BoundedSchema(schema, budget, 1).findViolations(value);
+  const shown = ellipsize(text, MAX_SHOWN);
+  if (budget.isExceeded) throw new Error(`${shown} ${TOO_MANY_STEPS}`);
+  if (violation === undefined) return undefined;
+  if (violation.keyword === 'not') return `${shown} is ${describeValue(value)}, which "not" excludes`;
+  return describeViolation(violation, { one: `${shown}: field`, all: shown });
+}
+
+function describeValue(value: Json): string {
+  if (value === '') return 'an empty text';
+  return writeStart(value, MAX_SHOWN);
+}
+
+/** The state of a task that templates may read (D79); undefined for a task without `when` and `on_error: continue`. */
+export function readState(
+  task: Task | undefined,
+  trace: TaskTrace | undefined,
+): Readonly<Record<StateMember, string | null>> | undefined {
+  if (!isUncertain(task) || trace === undefined) return undefined;
+  if (trace.skipReason !== undefined) return { status: 'skipped', error: null };
+  if (trace.hasFailed) return { status: 'failed', error: trace.error?.message ?? null };
+  return { status: 'succeeded', error: null };
+}
+
+/** Returns true for a task that may be skipped, or fail without its run, by itself. */
+export function isUncertain(task: Task | undefined): boolean {
+  return task !== undefined && (task.conditions.length > 0 || task.toleratesFailure);
+}

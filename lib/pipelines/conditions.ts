@@ -1,0 +1,69 @@
+import { isObject, type Json, type JsonObject, toList } from '../common/json/json.js';
+import type { Path } from '../definition/problems/problem.js';
+import { MAX_CONDITIONS } from '../definition/schema/fields.js';
+import type { DroppableTemplates } from '../definition/template/droppable-templates.js';
+import type { Reference } from '../definition/template/reference.js';
+import type { Template } from '../definition/template/template.js';
+
+/** A condition as it stands in a definition, which may be wrong (D77). */
+export interface WrittenCondition {
+  /** The template, or what stands in its place. */
+  readonly value: Json;
+  /** Keywords of JSON Schema that the value must satisfy; undefined for a template alone. */
+  readonly schema: JsonObject | undefined;
+  /** Of the value. */
+  readonly path: Path;
+}
+
+/** A condition that a task has before it calls its tool (D77). */
+export interface Condition {
+  readonly template: Template;
+  /** The template as it was written, for messages. */
+  readonly text: string;
+  readonly schema: JsonObject | undefined;
+  /** True when each item has its own answer. */
+  readonly readsItem: boolean;
+}
+
+/** Most tasks have none. */
+export const NO_CONDITIONS: readonly Condition[] = [];
+
+/** Lists the conditions of a `when`: one, or a list of them. */
+export function listConditions(when: unknown, path: Path): readonly WrittenCondition[] {
+  if (when === undefined || when === null) return [];
+  if (!Array.isArray(when)) return [readCondition(when, path)];
+  return toList(when)
+    .slice(0, MAX_CONDITIONS + 1)
+    .map((condition, index) => readCondition(condition, [...path, index]));
+}
+
+function readCondition(condition: unknown, path: Path): WrittenCondition {
+  if (!isObject(condition)) return { value: condition as Json, schema: undefined, path };
+  const { value = null, ...schema } = condition;
+  return { value: value as Json, schema: schema as JsonObject, path: [...path, 'value'] };
+}
+
+/** Values that make a template alone hold: all but `false`, null, 0, an empty text, list or map, and the text `false`. */
+export function isTrue(value: Json): boolean {
+  if (typeof value === 'string') return value !== '' && value !== 'false';
+  if (typeof value !== 'object' || value === null) return Boolean(value);
+  return Object.keys(value).length > 0;
+}
+
+/** @param templates of the pipeline, which drop the compiled one while no run needs it */
+export function toCondition(
+  { template, value, schema, references }: WrittenCondition & CompiledCondition,
+  templates: DroppableTemplates,
+): Condition {
+  return {
+    template: templates.add(template, value),
+    text: String(value),
+    schema,
+    readsItem: references.some(({ reference }) => reference.kind === 'item'),
+  };
+}
+
+interface CompiledCondition {
+  readonly template: Template;
+  readonly references: readonly { readonly reference: Reference }[];
+}

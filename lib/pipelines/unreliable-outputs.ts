@@ -1,0 +1,56 @@
+import { type DraftTask, listReferences, type PipelineDraft } from './draft.js';
+
+export const NO_OUTPUTS: readonly string[] = [];
+
+/**
+ * Finds the tasks of which a run may lack the output although it goes on: those with `when` or `on_error: continue`, and those
+ * that read such an output without a default, which are skipped then (D78). Each is with the task that it depends on, or with
+ * itself.
+ */
+export function findUnreliable({ tasks, uncertain }: PipelineDraft): ReadonlyMap<string, string> {
+  const causes = new Map<string, string>();
+  if (uncertain.size === 0) return causes;
+  const readers = listReaders(tasks);
+  const found = [...uncertain];
+  for (const id of found) causes.set(id, id);
+  for (let id = found.pop(); id !== undefined; id = found.pop()) {
+    for (const reader of readers.get(id) ?? []) {
+      if (causes.has(reader)) continue;
+      causes.set(reader, causes.get(id) ?? id);
+      found.push(reader);
+    }
+  }
+  return causes;
+}
+
+/** By task, those that read its output without a default. */
+function listReaders(tasks: readonly DraftTask[]): ReadonlyMap<string, readonly string[]> {
+  const readers = new Map<string, string[]>();
+  for (const task of tasks) {
+    for (const id of readOutputs(task)) {
+      const list = readers.get(id);
+      if (list === undefined) readers.set(id, [task.id]);
+      else list.push(task.id);
+    }
+  }
+  return readers;
+}
+
+/** The tasks whose outputs a task reads without a default. */
+function readOutputs(task: DraftTask): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { reference, hasFallback } of listReferences(task)) {
+    if (reference.kind === 'task' && reference.member === undefined && !hasFallback)
+      ids.add(reference.taskId);
+  }
+  return ids;
+}
+
+/** Lists the tasks without whose output a task is skipped, of those whose output may be missing. */
+export function listNeededOutputs(
+  task: DraftTask,
+  unreliable: ReadonlyMap<string, string>,
+): readonly string[] {
+  const needed = [...readOutputs(task)].filter((id) => unreliable.has(id));
+  return needed.length === 0 ? NO_OUTPUTS : needed;
+}
