@@ -34,6 +34,7 @@ import { type CheckContext, type CheckOptions, createCheckContext } from './chec
 import { type PipelineDraft, readDraft } from './draft.js';
 import { checkNestedPipelines } from './nested-pipelines.js';
 import { assemblePipeline, type CheckNestedPipeline, type CheckResult } from './pipeline.js';
+import { checkConditions } from './rules/conditions.js';
 import { checkParamDefinitions } from './rules/params.js';
 import { checkPipelineCalls } from './rules/pipeline-calls.js';
 import { checkReferences, checkUnusedInputs } from './rules/references.js';
@@ -133,6 +134,7 @@ function* applyRules(
   yield* checkPipelineCalls(draft, depth);
   yield* draft.diagnostics;
   yield* checkReferences({ draft, inputs, inputHint, suggestions });
+  yield* checkConditions(draft, definition, paramBudget);
   yield* checkTemplateKeys(draft, catalog);
   yield* checkSecrets(draft, definition, catalog, secrets);
   if (layering.ok) yield* checkSessions(draft, layering.waves, session);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { toDirectedGraph } from 'xstate/graph';
 import { runMachine } from '../../machines/run.js';
 import { isSettled, toRunStatus, countWavesExecuted } from '../../machines/status.js';
+import { FakeRunPorts } from '../support/runs/fake-ports.js';
 import { startRunMachine } from '../support/runs/start-run-machine.js';
 
 describe('runMachine', () => {
@@ -32,6 +33,32 @@ describe('runMachine', () => {
     expect(toRunStatus(actor.getSnapshot())).to.equal('failed');
     expect(actor.getSnapshot().context).to.deep.include({ failed: ['a'], wavesExecuted: 1 });
     expect(ports.log).to.not.include('expand c');
+  });
+
+  it('goes on after a wave of which every task was skipped, and does not count it (D78)', () => {
+    const ports = new FakeRunPorts();
+    for (const id of ['a', 'b']) ports.expansions.set(id, 'skip');
+    const { actor } = startRunMachine([['a', 'b'], ['c']], { ports });
+    expect(ports.inFlight).to.deep.equal(['c']);
+    expect(countWavesExecuted(actor.getSnapshot())).to.equal(0);
+    ports.succeed('c');
+    expect(actor.getSnapshot().value).to.equal('succeeded');
+    expect(countWavesExecuted(actor.getSnapshot())).to.equal(1);
+  });
+
+  it('counts a wave of which one task was not skipped (D78)', () => {
+    const ports = new FakeRunPorts();
+    ports.expansions.set('a', 'skip');
+    const { actor } = startRunMachine([['a', 'b']], { ports });
+    ports.succeed('b');
+    expect(countWavesExecuted(actor.getSnapshot())).to.equal(1);
+  });
+
+  it('goes on after a failure that its task tolerates (D79)', () => {
+    const { actor, ports } = startRunMachine([['a'], ['b']]);
+    ports.settle('a', undefined, { ok: false, error: 'no luck', tolerated: true });
+    ports.succeed('b');
+    expect(actor.getSnapshot().value).to.equal('succeeded');
   });
 
   it('is cancelled at once, drains the current wave and starts no further one (rule 12, D21)', () => {

@@ -50,6 +50,7 @@ type Code =
   // warnings (D9, D11)
   | 'no_effect'
   | 'output_omitted'
+  | 'may_be_skipped'
   | 'stray_dollar'
   | 'stray_braces'
   | 'template_in_key'

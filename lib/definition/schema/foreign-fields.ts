@@ -12,8 +12,9 @@ type Hints = ReadonlyMap<string, ForeignHint>;
 /** Advice, or the name that the word has here. */
 type ForeignHint = string | { readonly name: string };
 
-const NO_CONDITIONS =
-  'there are no conditions; parallel_over an empty list calls nothing, and a tool can decide what to do';
+const CONDITION_ADVICE =
+  'write when: "{{TASK.output}}", or when: {value: "{{params.NAME}}", const: VALUE}; what has to be computed is a task with the tool transform';
+const CONDITIONS_OF_TASKS = 'each task has its own "when"';
 const STARTS =
   'write schedule: "0 6 * * 1-5" with timezone: ZONE, or webhook: {secret: NAME}; docs/operation/pipelines-folder.md says where they work';
 const STARTS_WHOLE = 'a task starts with its pipeline: write "schedule" or "webhook" beside "tasks"';
@@ -42,10 +43,10 @@ const ENVIRONMENT = 'env environment env_from vars variables';
 const LABELS = 'tags metadata annotations owner owners';
 
 const TASK_HINTS = createHints([
-  [CONDITIONS, NO_CONDITIONS],
+  [CONDITIONS, CONDITION_ADVICE],
   [
     'continue_on_failure continue_on_error continue_on continue_on_fail ignore_errors ignore_failure allow_failure fail_fast',
-    'a failed task ends the run after its wave; a fan-out with on_item_error: collect goes on without the items that fail',
+    'write on_error: continue, or for the items of a fan-out on_item_error: collect',
   ],
   [
     'loop loops for for_each foreach each items with_items with_param with_sequence map matrix strategy parallel',
@@ -112,7 +113,7 @@ const PIPELINE_HINTS = createHints([
   ['output outputs result results', 'the outputs of all tasks are the result of the run, by task id'],
   [LABELS, TAGS],
   ['secret secrets', NO_SECRETS],
-  [CONDITIONS, NO_CONDITIONS],
+  [CONDITIONS, CONDITIONS_OF_TASKS],
   [HANDLERS, NO_HANDLERS],
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
@@ -137,7 +138,7 @@ const PLAN_HINTS = createHints([
   ['concurrency parallelism max_parallel max_concurrency', 'write plan_concurrency: N'],
   [`params parameters ${ENVIRONMENT}`, 'the values of a plan are under "inputs"'],
   [LABELS, TAGS],
-  [CONDITIONS, NO_CONDITIONS],
+  [CONDITIONS, CONDITIONS_OF_TASKS],
   [HANDLERS, NO_HANDLERS],
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
@@ -151,7 +152,7 @@ const SUB_PIPELINE_HINTS = createHints([
   ['name title', { name: 'id' }],
   ['definition spec template', { name: 'pipeline' }],
   ['params parameters with args arguments', { name: 'inputs' }],
-  [CONDITIONS, NO_CONDITIONS],
+  [CONDITIONS, CONDITIONS_OF_TASKS],
 ]);
 
 const HINTS = new Map<readonly string[], () => Hints>([
@@ -176,8 +177,22 @@ export function hintForForeignField(
   if (known === TASK_FIELDS && DEPENDENCIES.split(' ').some((other) => normalize(other) === word)) {
     return hintForDependencies(field, isObject(owner) ? owner : {});
   }
+  const renamed =
+    known === TASK_FIELDS && isObject(owner) ? hintForCondition(field, word, owner[field]) : undefined;
+  if (renamed !== undefined) return renamed;
   const hint = HINTS.get(known)?.().get(word);
   return typeof hint === 'object' ? hintRename(field, hint.name) : hint;
+}
+
+/** Words for a condition whose value may be a template as it stands. */
+const SAME_CONDITION: ReadonlySet<string> = new Set(['if', 'condition', 'conditions', 'onlyif']);
+
+/** A template alone, as conditions have it here. */
+const SINGLE_TEMPLATE = /^\{\{[^{}$=<>!&|()]+\}\}$/;
+
+function hintForCondition(field: string, word: string, value: unknown): Hint | undefined {
+  const isSame = SAME_CONDITION.has(word) && typeof value === 'string' && SINGLE_TEMPLATE.test(value.trim());
+  return isSame ? hintRename(field, 'when') : undefined;
 }
 
 /** More would not help. */

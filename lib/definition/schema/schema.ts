@@ -70,7 +70,6 @@ const conditionSchema = {
   type: ['string', 'object'],
   properties: { value: { type: 'string', description: 'The template whose value is looked at.' } },
   required: ['value'],
-  minProperties: 2,
 } as const;
 
 /** A condition, or several of which each must hold (D77). */

@@ -28,6 +28,7 @@ export function hintForWrongType({ path, wanted, value }: WrongType, keyLists: K
       if (!Array.isArray(value)) return undefined;
       return field === 'params' ? 'write each param as NAME: {type: …}' : OBJECT_HINTS[field];
     case 'string':
+      if (path.at(-1) === 'when') return 'write a template, as in when: "{{params.NAME}}", or remove it';
       return field === 'parallel_over' ? hintForItems(value) : hintForText(field, value);
     case 'integer':
     case 'number':

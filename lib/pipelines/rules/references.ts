@@ -34,6 +34,10 @@ export function* checkReferences(context: ReferenceContext): Findings {
       if (reference.kind === 'item') yield { code: 'item_outside_fan_out', message, path, at };
       else yield* checkReference(located, task, context);
     }
+    for (const located of task.conditions.flatMap(({ references }) => references)) {
+      yield* checkReference(located, task, context);
+      yield* checkDollar(located);
+    }
     yield* checkAwait(task, context);
     yield* checkFanOut(task);
   }

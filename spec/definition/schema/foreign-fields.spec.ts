@@ -30,7 +30,7 @@ describe('The hint for a field of another product (D2, D8)', () => {
       /^write await: \[ID, …\]; a task waits anyway for the outputs that it reads$/,
     ],
     ['if: "{{a.output}}"', /no conditions.*parallel_over an empty list/],
-    ['when: "{{a.output}}"', /no conditions/],
+    ['if: "{{a.output}}"', /no conditions/],
     ['preconditions: []', /no conditions/],
     ['continue_on_failure: true', /ends the run after its wave.*on_item_error: collect/],
     ['continueOn: {failed: true}', /ends the run after its wave/],

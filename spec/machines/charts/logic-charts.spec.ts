@@ -1,3 +1,4 @@
+import { SKIPPED } from '../../../machines/types.js';
 import { expect } from 'chai';
 import { fanOutChart } from '../../../machines/fan-out.js';
 import { chunkChart, itemChart } from '../../../machines/item-actors.js';
@@ -72,6 +73,16 @@ const RUNS: Record<string, Drive> = {
     const ports = new FakeRunPorts();
     ports.expansions.set('a', { error: 'no such value' });
     startRunMachine([['a']], { ports, inspect: log.inspect });
+  },
+  'has a task that is skipped': (log) => {
+    const ports = new FakeRunPorts();
+    ports.expansions.set('a', 'skip');
+    startRunMachine([['a']], { ports, inspect: log.inspect });
+  },
+  'has an item that is skipped': (log) => {
+    const { ports } = startWave(log, ['a'], 2);
+    ports.settle('a', 0, SKIPPED);
+    ports.succeed('a', 1);
   },
   'drains after a cancel': (log) => {
     const { actor, ports } = startWave(log, ['a']);

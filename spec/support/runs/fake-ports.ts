@@ -1,5 +1,5 @@
 import type { Abortable, EventLoopBudget, Expansion, RunPorts, Slot } from '../../../machines/ports.js';
-import type { TaskResult } from '../../../machines/types.js';
+import { SKIPPED, type TaskResult } from '../../../machines/types.js';
 
 /** An invocation that the spec settles, suspends and resumes. */
 export interface PendingInvocation {
@@ -13,7 +13,7 @@ export interface PendingInvocation {
 export class FakeRunPorts implements RunPorts {
   readonly log: string[] = [];
   readonly pending: PendingInvocation[] = [];
-  readonly expansions = new Map<string, Expansion | { readonly error: string }>();
+  readonly expansions = new Map<string, Expansion | 'skip' | { readonly error: string }>();
   /** Publishes immediately, unless the spec replaces it. */
   publication: (taskId: string, result: TaskResult, onPublished: (result: TaskResult) => void) => void = (
     _,
@@ -30,9 +30,10 @@ export class FakeRunPorts implements RunPorts {
     },
   };
 
-  expand(taskId: string): { ok: true; value: Expansion } | { ok: false; error: string } {
+  expand(taskId: string): { ok: true; value: Expansion } | TaskResult {
     this.log.push(`expand ${taskId}`);
     const expansion = this.expansions.get(taskId);
+    if (expansion === 'skip') return SKIPPED;
     if (expansion !== undefined && 'error' in expansion) return { ok: false, error: expansion.error };
     return { ok: true, value: expansion ?? { items: undefined, concurrency: Number.POSITIVE_INFINITY } };
   }

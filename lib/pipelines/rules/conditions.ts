@@ -1,0 +1,134 @@
+import { BoundedSchema } from '../../common/json-schema/bounded-schema.js';
+import type { CheckBudget } from '../../common/json-schema/check-budget.js';
+import { ALLOWED_KEYWORDS, SchemaReview } from '../../common/json-schema/keywords.js';
+import { formatValuePath } from '../../common/json-schema/violation.js';
+import { isObject, type Json } from '../../common/json/json.js';
+import { ellipsize, joinFirst } from '../../common/text.js';
+import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
+import { didYouMean } from '../../definition/problems/hint.js';
+import type { Path } from '../../definition/problems/problem.js';
+import { nearest } from '../../definition/did-you-mean.js';
+import { parseTemplate } from '../../definition/template/parsing/parser.js';
+import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
+
+type DraftCondition = DraftTask['conditions'][number];
+
+/** Checks the conditions of tasks (D77), and warns of tasks that are skipped for want of an output (D78). */
+export function* checkConditions(draft: PipelineDraft, definition: unknown, budget: CheckBudget): Findings {
+  if (draft.uncertain.size === 0) return;
+  const params = isObject(definition) && isObject(definition['params']) ? definition['params'] : {};
+  const causes = new Map(draft.tasks.flatMap((task) => toCause(task, draft)));
+  for (const task of draft.tasks) {
+    yield;
+    for (const condition of task.conditions) yield* checkCondition(condition, params, budget);
+    yield* checkReads(task, causes);
+  }
+}
+
+function* checkCondition(
+  condition: DraftCondition,
+  params: Readonly<Record<string, unknown>>,
+  budget: CheckBudget,
+): Generator<Diagnostic> {
+  const { value, schema, path } = condition;
+  // The schema of definitions reports another type.
+  if (typeof value !== 'string') return;
+  if (!hasTemplate(value)) {
+    const message = `a condition needs a template, and "${ellipsize(value, 80)}" has none`;
+    yield {
+      code: 'invalid_value',
+      message,
+      path,
+      hint: 'write it as in "{{params.NAME}}" or "{{TASK.output}}"',
+    };
+    return;
+  }
+  if (schema === undefined) return;
+  const whole = path.slice(0, -1);
+  if (Object.keys(schema).length === 0) {
+    const message = 'the condition has a value, and nothing that the value must be';
+    const hint = `add a keyword, as in const: VALUE, or write only ${JSON.stringify(ellipsize(value, 80))}`;
+    yield { code: 'invalid_value', message, path: whole, hint };
+    return;
+  }
+  const problems = reviewSchema(schema, whole, budget);
+  yield* problems;
+  if (problems.length === 0) yield* checkPossible(condition, params, whole, budget);
+}
+
+function hasTemplate(text: string): boolean {
+  // One that is not valid is reported elsewhere.
+  return parseTemplate(text)?.parts.some((part) => typeof part !== 'string') ?? text.includes('{{');
+}
+
+function reviewSchema(
+  schema: Readonly<Record<string, unknown>>,
+  path: Path,
+  budget: CheckBudget,
+): Diagnostic[] {
+  const review = new SchemaReview(budget);
+  review.visitKeywords(schema, Object.keys(schema), []);
+  return review.errors.map(({ path: place, unknownKeyword, message }) => {
+    const code = 'invalid_value';
+    if (unknownKeyword === undefined) {
+      return { code, message: `"${formatValuePath(place)}" ${message}`, path: [...path, ...place] };
+    }
+    const meant = nearest(unknownKeyword, ALLOWED_KEYWORDS);
+    const hint =
+      meant === undefined ? `a condition may have ${joinFirst(ALLOWED_KEYWORDS, 30)}` : didYouMean(meant);
+    const problem = `a condition has no keyword "${ellipsize(unknownKeyword, 80)}"`;
+    return { code, message: problem, path: [...path, ...place], at: 'key', hint };
+  });
+}
+
+/** The most values of a param that are tried: more would take long. */
+const MAX_CHOICES = 100;
+
+/** Finds a condition that never holds: no value that the param allows satisfies it. */
+function* checkPossible(
+  { references, schema, value }: DraftCondition,
+  params: Readonly<Record<string, unknown>>,
+  path: Path,
+  budget: CheckBudget,
+): Generator<Diagnostic> {
+  const [first] = references;
+  if (first?.reference.kind !== 'param' || schema === undefined) return;
+  const { name } = first.reference;
+  const param = Object.hasOwn(params, name) ? params[name] : undefined;
+  const allowed = isObject(param) ? param['enum'] : undefined;
+  if (value !== `{{params.${name}}}` || !Array.isArray(allowed) || allowed.length > MAX_CHOICES) return;
+  const test = new BoundedSchema(schema, budget, 1);
+  const isPossible = allowed.some((choice) => test.findViolations(choice as Json).length === 0);
+  if (isPossible || budget.isExceeded) return;
+  const choices = joinFirst(
+    allowed.map((choice) => JSON.stringify(choice)),
+    10,
+  );
+  yield {
+    code: 'invalid_value',
+    message: `the condition never holds: param "${name}" is one of ${choices}`,
+    path,
+  };
+}
+
+/** Why the run may lack the output of a task, as the end of a sentence. */
+function toCause({ id, conditions: [first] }: DraftTask, { uncertain }: PipelineDraft): [string, string][] {
+  if (!uncertain.has(id)) return [];
+  if (first === undefined) return [[id, 'has failed']];
+  return [[id, `is, by its condition ${ellipsize(String(first.value), 80)}`]];
+}
+
+/** Warns once of each task whose output is read without a default, although there may be none. */
+function* checkReads(task: DraftTask, causes: ReadonlyMap<string, string>): Generator<Diagnostic> {
+  const warned = new Set<string>();
+  for (const { reference, hasFallback, source, path, at } of listReferences(task)) {
+    if (reference.kind !== 'task' || reference.member !== undefined || hasFallback) continue;
+    const { taskId } = reference;
+    const cause = causes.get(taskId);
+    if (cause === undefined || warned.has(taskId) || taskId === task.id) continue;
+    warned.add(taskId);
+    const message = `task "${task.id}" is skipped when "${taskId}" ${cause}`;
+    const hint = `if it is to run then, write {{${source} ?? null}}`;
+    yield { code: 'may_be_skipped', severity: 'warning', message, path, at, hint };
+  }
+}

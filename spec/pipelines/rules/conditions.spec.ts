@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import { checkPipelineText, checkTaskList, onlyProblem } from '../../support/definitions/check-pipeline.js';
+import type { Problem } from '../../../lib/definition/problems/problem.js';
+
+/** Checks a task `b` with a `when`, after a task `a`. */
+const check = (when: string, more = ''): readonly Problem[] =>
+  checkTaskList(`- {id: a, tool: mock}\n- {id: b, tool: mock, when: ${when}${more}}`).problems;
+
+describe('The check of conditions (D77)', () => {
+  for (const when of [
+    '"{{a.output}}"',
+    '"{{a.output.count ?? 0}}"',
+    '{value: "{{a.output.kind}}", const: invoice}',
+    '{value: "{{a.output.kind}}", not: {enum: [a, b]}}',
+    '["{{a.output}}", {value: "{{a.output.n}}", minimum: 3}]',
+    '"x{{a.output}}"',
+  ]) {
+    it(`allows ${when}`, () => {
+      expect(check(when)).to.deep.equal([]);
+    });
+  }
+
+  const problems: readonly (readonly [when: string, path: string, message: RegExp, hint?: RegExp])[] = [
+    ['true', 'when', /must be text/, /write a template/],
+    ['"yes"', 'when', /needs a template, and "yes" has none/, /\{\{params\.NAME\}\}/],
+    ['[]', 'when', /must not be empty/],
+    ['["{{a.output}}", "no"]', 'when/1', /needs a template/],
+    ['{value: "{{a.output}}"}', 'when', /nothing that the value must be/, /const: VALUE/],
+    ['{const: 1}', 'when', /no "value"/],
+    ['{value: "{{a.output}}", konst: 1}', 'when/konst', /no keyword "konst"/, /did you mean "const"/],
+    ['{value: "{{a.output}}", pattern: "("}', 'when/pattern', /not a pattern/],
+    ['{value: "{{a.output}}", minimum: x}', 'when/minimum', /must be a number/],
+    ['"{{b.output}}"', 'when', /its own output/],
+    ['"{{item}}"', 'when', /without parallel_over/],
+    ['"{{nope}}"', 'when', /no task "nope"/],
+    ['"{{a.output"', 'when', /./],
+  ];
+  for (const [when, path, message, hint] of problems) {
+    it(`refuses ${when}`, () => {
+      const [problem] = check(when);
+      expect(problem?.severity).to.equal('error');
+      expect(problem?.path).to.equal(`/pipeline/tasks/1/${path}`);
+      expect(problem?.message).to.match(message);
+      if (hint !== undefined) expect(problem?.hint).to.match(hint);
+    });
+  }
+
+  it('refuses more than 20 conditions of one task', () => {
+    const [problem] = check(`[${Array.from({ length: 21 }, () => '"{{a.output}}"').join(', ')}]`);
+    expect(problem?.message).to.contain('20');
+  });
+
+  it('makes a task wait for the tasks that its condition reads (rule 5)', () => {
+    const checked = checkTaskList('- {id: b, tool: mock, when: "{{a.output}}"}\n- {id: a, tool: mock}');
+    expect(checked.ok && checked.pipeline.waves).to.deep.equal([['a'], ['b']]);
+  });
+
+  it('finds a cycle through conditions', () => {
+    const checked = checkTaskList(
+      '- {id: a, tool: mock, when: "{{b.status}}"}\n- {id: b, tool: mock, when: "{{a.status}}"}',
+    );
+    expect(onlyProblem(checked).code).to.equal('cycle');
+  });
+
+  it('refuses a condition that no value of its param satisfies', () => {
+    const text = (when: string): string =>
+      `{id: p, goal: g, params: {kind: {enum: [invoice, receipt]}}, tasks: [{id: a, tool: mock, when: ${when}}]}`;
+    const { message } = onlyProblem(checkPipelineText(text('{value: "{{params.kind}}", const: bill}')));
+    expect(message).to.equal('the condition never holds: param "kind" is one of "invoice", "receipt"');
+    expect(
+      checkPipelineText(text('{value: "{{params.kind}}", enum: [bill, receipt]}')).problems,
+    ).to.deep.equal([]);
+  });
+});
+
+describe('The check of tasks whose output may be missing (D78, D79)', () => {
+  it('warns of a reader without a default, and names the condition', () => {
+    const problem = onlyProblem(
+      checkTaskList(
+        `- {id: a, tool: mock, when: "{{params.x}}"}
+- {id: b, tool: mock, inputs: {x: "{{a.output}} {{a.output.y}}"}}`.replace('params.x', 'pipeline.goal'),
+      ),
+    );
+    expect(problem).to.deep.include({ code: 'may_be_skipped', severity: 'warning' });
+    expect(problem.message).to.equal('task "b" is skipped when "a" is, by its condition {{pipeline.goal}}');
+    expect(problem.hint).to.contain('{{a.output ?? null}}');
+  });
+
+  it('warns of a reader of a task that may fail', () => {
+    const checked = checkTaskList(
+      '- {id: a, tool: mock, on_error: continue}\n- {id: b, tool: mock, inputs: {x: "{{a.output}}"}}',
+    );
+    expect(onlyProblem(checked).message).to.equal('task "b" is skipped when "a" has failed');
+  });
+
+  it('warns of none that gives a default, reads the state, or only waits', () => {
+    const checked = checkTaskList(
+      `- {id: a, tool: mock, on_error: continue}
+- {id: b, tool: mock, inputs: {x: "{{a.output ?? null}}"}}
+- {id: c, tool: mock, inputs: {x: "{{a.error}} {{a.status}}"}}
+- {id: d, tool: mock, await: [a]}`,
+    );
+    expect(checked.problems).to.deep.equal([]);
+  });
+
+  it('lets {{a.error}} mean the output of any other task, with a warning (D11)', () => {
+    const checked = checkTaskList('- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{a.error}}"}}');
+    expect(onlyProblem(checked).code).to.equal('output_omitted');
+  });
+});
