@@ -171,7 +171,7 @@ export class Journal {
     const stamp = { seq: ++this.#seq, time: toIsoTime(this.timeline.now()), run_id: this.runId };
     // Spreading both into a new object takes fifty times as long.
     const event: LiveEvent = Object.assign(stamp, entry);
-    if (event.kind === 'start' || event.kind === 'finish' || event.kind === 'fail') this.#collect(event);
+    if (event.kind !== 'usage' && isCounted(event)) this.#collect(event);
     this.#history?.note({ kind: 'event', event });
     for (const listener of this.#listeners) {
       if (this.#listeners.includes(listener)) this.#notify(listener, event);

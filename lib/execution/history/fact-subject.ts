@@ -19,6 +19,7 @@ export function subjectOf(fact: Fact): FactSubject {
   switch (fact.kind) {
     case 'succeeded':
     case 'failed':
+    case 'skipped':
     case 'retry':
     case 'due':
     case 'called':

@@ -182,6 +182,7 @@ export function toKey(fact: Fact): string {
   switch (fact.kind) {
     case 'succeeded':
     case 'failed':
+    case 'skipped':
     case 'retry':
     case 'due':
     case 'called':

@@ -16,9 +16,21 @@ const taskOf = (index: number): fc.Arbitrary<string> =>
       collects: fc.boolean(),
       retries: fc.integer({ min: 0, max: 2 }),
       nesting: fc.constantFrom('none', 'one', 'two'),
+      condition: fc.constantFrom(undefined, undefined, true, false, 'item'),
+      tolerates: fc.boolean(),
+      hasDefault: fc.boolean(),
     })
-    .map(({ reads, ms, fails, key, items, concurrency, collects, retries, nesting }) => {
-      const value = reads === undefined ? index : `"{{t${reads}.output}}"`;
+    .map(({ reads, ms, fails, key, items, concurrency, collects, retries, nesting, ...decisions }) => {
+      const { condition, tolerates, hasDefault } = decisions;
+      const value = reads === undefined ? index : `"{{t${reads}.output${hasDefault ? ' ?? 1' : ''}}}"`;
+      const decides = condition === 'item' ? items !== undefined && '{{item}}' : condition;
+      const when =
+        typeof decides === 'string'
+          ? `when: "${decides}", `
+          : condition === undefined || condition === 'item'
+            ? ''
+            : `when: {value: "{{pipeline.inputs.items1}}", minItems: ${condition ? 1 : 5}}, `;
+      const onError = tolerates ? 'on_error: continue, ' : '';
       const written = key === undefined ? '' : `, key: ${key}`;
       // Time decides whether a fan-out that fails reaches its last items; one that collects reaches all of them.
       const failing = items !== undefined && !collects ? Math.min(fails, retries) : fails;
@@ -37,7 +49,7 @@ const taskOf = (index: number): fc.Arbitrary<string> =>
           : `parallel_over: "{{pipeline.inputs.items${items.length}}}", fan_out_concurrency: ${concurrency}, ${collects ? 'on_item_error: collect, ' : ''}`;
       const after = nesting !== 'none' && reads !== undefined ? `await: [t${reads}], ` : '';
       const tool = { none: 'script', one: 'run_pipeline', two: 'in_sequence' }[nesting];
-      return `{id: t${index}, tool: ${tool}, retry: ${retries}, retry_delay: 0.003, ${after}${fanOut}inputs: ${{ none: inputs, one: inner, two }[nesting]}}`;
+      return `{id: t${index}, tool: ${tool}, retry: ${retries}, retry_delay: 0.003, ${when}${onError}${after}${fanOut}inputs: ${{ none: inputs, one: inner, two }[nesting]}}`;
     });
 
 const pipelines = fc

@@ -93,8 +93,8 @@ describe('A task with a condition (D77, D78)', () => {
 
   it('shows no secret in the reason', async () => {
     const run = await startRun('{id: a, tool: mock, when: {value: "{{secrets.KEY}}", const: other}}', {
-      secrets: { KEY: 'a very secret text' },
-    } as never);
+      executor: { secrets: { find: () => 'a very secret text' } },
+    });
     expect(reasonsOf(run)['a']).to.not.contain('very secret');
   });
 });

@@ -11,6 +11,17 @@ import { KEEPINGS, KeptReruns } from './suites/kept-reruns.js';
 /** Lists by their lengths. */
 const LISTS = 'inputs: {list0: [], list1: [7], list2: [7, 8], list3: [1, 2, 3], list4: [1, 1, 2, 3]}';
 
+/** A condition over something given, over the item of a fan-out, or over the state of an earlier task. */
+function toWhen(
+  condition: string | undefined,
+  { reads, isFanOut }: { readonly reads: number | undefined; readonly isFanOut: boolean },
+): string {
+  if (condition === 'item') return isFanOut ? 'when: {value: "{{item}}", not: {enum: [2, 8]}}, ' : '';
+  if (condition === 'state')
+    return reads === undefined ? '' : `when: {value: "{{t${reads}.status ?? 1}}", not: {const: failed}}, `;
+  return condition === undefined ? '' : `when: "{{${condition}}}", `;
+}
+
 /** A task in flow style. It may read what an earlier one returned. */
 const taskOf = (index: number): fc.Arbitrary<string> =>
   fc
@@ -24,10 +35,22 @@ const taskOf = (index: number): fc.Arbitrary<string> =>
       cached: fc.boolean(),
       nested: fc.boolean(),
       file: fc.boolean(),
+      condition: fc.constantFrom(
+        undefined,
+        undefined,
+        'pipeline.inputs.list1',
+        'pipeline.inputs.list0',
+        'item',
+        'state',
+      ),
+      tolerates: fc.boolean(),
+      hasDefault: fc.boolean(),
     })
-    .map(({ reads, session, key, items, collects, retries, cached, nested, file }) => {
-      const text =
-        reads === undefined ? `"${session ? '{{session.given}}' : index}"` : `"{{t${reads}.output}}"`;
+    .map(({ reads, session, key, items, collects, retries, cached, nested, file, ...decisions }) => {
+      const { condition, tolerates, hasDefault } = decisions;
+      const output = `{{t${reads}.output${hasDefault ? ' ?? 1' : ''}}}`;
+      const text = reads === undefined ? `"${session ? '{{session.given}}' : index}"` : `"${output}"`;
+      const when = toWhen(condition, { reads, isFanOut: items !== undefined });
       const fanOut =
         items === undefined
           ? ''
@@ -36,7 +59,8 @@ const taskOf = (index: number): fc.Arbitrary<string> =>
       const stored = key === undefined ? '' : `, key: ${key}`;
       const written = file && items === undefined ? `, file: f${index}.txt` : '';
       const after = nested && reads !== undefined ? `await: [t${reads}], ` : '';
-      const common = `id: t${index}, retry: ${retries}, retry_delay: 0.001, ${after}${fanOut}`;
+      const onError = tolerates ? 'on_error: continue, ' : '';
+      const common = `id: t${index}, retry: ${retries}, retry_delay: 0.001, ${when}${onError}${after}${fanOut}`;
       if (!nested) {
         const cache = cached && key === undefined ? 'cache: true, ' : '';
         return `{${common}${cache}tool: work, inputs: {text: ${item}${stored}${written}}}`;
