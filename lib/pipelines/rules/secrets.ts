@@ -29,6 +29,8 @@ export function* checkSecrets(
     yield;
     yield* checkTaskId(task);
     for (const located of task.parallelOverReferences) yield* checkPlace(located, 'parallel_over');
+    for (const { references } of task.conditions)
+      for (const located of references) yield* checkPlace(located, 'a condition');
     yield* checkTexts(task.awaits, [...task.path, 'await'], 'await', HINT);
     yield* checkVerbatim(task, catalog);
     if (available === undefined) continue;

@@ -90,13 +90,6 @@ describe('A task with a condition (D77, D78)', () => {
     expect(Object.keys(outputsOf(run))).to.have.members(['d', 'e']);
     expect(outputsOf(run)['e']).to.deep.include({ inputs: { v: '7 skipped' } });
   });
-
-  it('shows no secret in the reason', async () => {
-    const run = await startRun('{id: a, tool: mock, when: {value: "{{secrets.KEY}}", const: other}}', {
-      executor: { secrets: { find: () => 'a very secret text' } },
-    });
-    expect(reasonsOf(run)['a']).to.not.contain('very secret');
-  });
 });
 
 describe('A fan-out with a condition (D77, D78)', () => {

@@ -33,6 +33,7 @@ describe('The check of conditions (D77)', () => {
     ['"{{b.output}}"', 'when', /its own output/],
     ['"{{item}}"', 'when', /without parallel_over/],
     ['"{{nope}}"', 'when', /no task "nope"/],
+    ['"{{secrets.KEY}}"', 'when', /a condition cannot read secrets/],
     ['"{{a.output"', 'when', /./],
   ];
   for (const [when, path, message, hint] of problems) {
