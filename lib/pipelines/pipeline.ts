@@ -61,6 +61,8 @@ export interface Task {
   readonly timeoutMs: number | undefined;
   /** How long outputs may be reused for equal inputs; undefined when they may not (D65). */
   readonly cacheMs: number | undefined;
+  /** The pool of which each call takes a place; undefined when it needs none (D81). */
+  readonly pool: string | undefined;
   /** Index of the task's wave, from 0. */
   readonly wave: number;
   /** Ids of the tasks that run before this one, because of templates or `await` (rules 5 and 6). */
@@ -123,6 +125,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
       collectsErrors: declared.on_item_error === 'collect',
       timeoutMs: toMilliseconds(declared.timeout),
       cacheMs: toCacheTime(declared.cache),
+      pool: declared.pool,
       wave: getOrThrow(waveOf, task.id),
       upstream,
     });
