@@ -8,6 +8,8 @@ import { readCacheFolder, readNetworkConfig } from '../common/config/config.js';
 import { type Environment, systemEnvironment } from '../common/config/environment.js';
 import { errorCode } from '../common/errors.js';
 import { readModelConfig } from '../common/config/model-config.js';
+import { readPools } from '../common/config/pool-config.js';
+import type { TaskPools } from '../common/scheduling/task-pools.js';
 import type { ModelLimiters } from '../models/models.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { ProcessTable } from '../runs/store/shell/old-folders.js';
@@ -83,6 +85,7 @@ export interface QueriesApi
 
 export function systemContext(): CliContext {
   const modelLimiters: ModelLimiters = new Map();
+  const shared: SharedLimits = { modelLimiters, pools: undefined };
   return {
     env: systemEnvironment(),
     stdin: process.stdin,
@@ -98,7 +101,7 @@ export function systemContext(): CliContext {
     secretBytes: randomBytes,
     openCatalog,
     modelLimiters,
-    openRegistry: (...options) => openRegistry(modelLimiters, ...options),
+    openRegistry: (...options) => openRegistry(shared, ...options),
     keepsHistory: true,
     host: systemHost(),
   };
@@ -148,14 +151,25 @@ const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
   return builtinCatalog().with(loaded.flat());
 };
 
+/** The limits that all registries of a command share. */
+interface SharedLimits {
+  readonly modelLimiters: ModelLimiters;
+  /** Created with the first registry, from its environment. */
+  pools: TaskPools | undefined;
+}
+
 async function openRegistry(
-  limiters: ModelLimiters,
+  shared: SharedLimits,
   ...[roots, clock, env, secrets, outputFolder, history]: Parameters<CliContext['openRegistry']>
 ): Promise<RegistryApi> {
-  const { RunRegistry, createModels, fileAccess, networkAccess } = await import('./lazy/execution.js');
+  const { RunRegistry, TaskPools, createModels, fileAccess, networkAccess } = await import(
+    './lazy/execution.js'
+  );
   // The command ends with the run, and its user wants the files that the outputs name.
   const network = networkAccess(readNetworkConfig(env));
   const outputs = `outputs-${readPackageJson().version}`;
+  const { modelLimiters: limiters } = shared;
+  shared.pools ??= new TaskPools(readPools(env));
   const cacheFolder = readCacheFolder(env) ?? join(readUserCacheFolder(env), outputs);
   return new RunRegistry({
     files: fileAccess(roots),
@@ -164,6 +178,7 @@ async function openRegistry(
     secrets,
     clock,
     cacheFolder,
+    pools: shared.pools,
     keepArtifacts: true,
     ...(outputFolder !== undefined && { outputFolder }),
     store: history?.store,

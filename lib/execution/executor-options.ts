@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { completeClock, type HostClock } from '../common/clock.js';
 import { MAX_NESTED_PIPELINES, MAX_OUTPUT_LENGTH } from '../common/limits.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
+import { TaskPools } from '../common/scheduling/task-pools.js';
 import type { RunSteps } from '../common/scheduling/steps.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import { modelAccess } from '../models/create-models.js';
@@ -53,6 +54,8 @@ export interface LocalExecutorOptions {
   readonly cacheFolder?: string;
   /** Where the secrets of tasks come from (D61). Default: there are none. */
   readonly secrets?: SecretSource | undefined;
+  /** The numbers of places of pools, by name (D81); or pools that are shared with others. Default: there are none. */
+  readonly pools?: ReadonlyMap<string, number> | TaskPools;
   /** Observes every attempt of every run, for traces and metrics. */
   readonly onAttempt?: AttemptObserver;
 }
@@ -72,6 +75,7 @@ export function createDependencies(options: LocalExecutorOptions, stepRunner: St
     maxNestedPipelines: options.maxNestedPipelines ?? MAX_NESTED_PIPELINES,
     artifacts: createArtifactStore(options),
     cache: createCache(options, stepRunner),
+    pools: options.pools instanceof TaskPools ? options.pools : new TaskPools(options.pools),
     onAttempt: options.onAttempt && guardObserver(options.onAttempt),
   };
 }

@@ -2,6 +2,7 @@ import type { RunActor } from '../../machines/run.js';
 import type { Clock } from '../common/clock.js';
 import type { TaskFailure } from '../common/errors.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
+import type { TaskPools } from '../common/scheduling/task-pools.js';
 import type { ModelAccess } from '../models/models.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess, PipelineCall, PipelineOutcome } from '../tools/tool.js';
@@ -9,6 +10,7 @@ import type { Journal } from './events/journal.js';
 import type { PlacedHistory } from './history/run-history.js';
 import type { ArtifactStore } from './invocation/files/artifact-store.js';
 import type { AttemptObserver } from './invocation/attempt-observer.js';
+import type { WaitingCalls } from './invocation/waiting-calls.js';
 import type { OutputCache } from './invocation/cache/output-cache.js';
 import type { StagedFiles } from './invocation/files/staged-files.js';
 import type { MemoryBudget } from './memory-budget.js';
@@ -41,6 +43,8 @@ export interface RunDependencies {
   readonly artifacts: ArtifactStore;
   /** Outputs that tasks with `cache` share (D65). */
   readonly cache: OutputCache;
+  /** The pools of which calls take places (D81). */
+  readonly pools: TaskPools;
   /** Undefined when nobody observes attempts. */
   readonly onAttempt: AttemptObserver | undefined;
 }
@@ -75,6 +79,8 @@ export interface ParentRunContext {
   readonly nestedRunLimiter: NestedRunLimiter;
   /** Undefined for a sub-run, which checks the pipelines that it calls itself. */
   readonly calledPipelines: CalledPipelines | undefined;
+  /** The pool of the task that runs this pipeline, or of one further out; undefined when none has one (D81). */
+  readonly heldPool: string | undefined;
   /** The attempt that runs this pipeline inside its task; undefined for a sub-run. */
   readonly callingAttempt: CallingAttempt | undefined;
 }
@@ -98,6 +104,8 @@ export interface InvocationServices {
     /** Rejects with a ToolError. @param models that the pipeline asks */
     run(call: PipelineCall, attempt: CallingAttempt, models: ModelAccess): Promise<PipelineOutcome>;
   };
+  /** The calls that wait for places of pools (D81). */
+  readonly waitingCalls: WaitingCalls;
   /** Tool invocations started (D20). */
   invocations: number;
   /** Counts a call of a tool, and returns how many there were (D68). */

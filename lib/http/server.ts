@@ -4,6 +4,7 @@ import { errorMessage, WavetrainError } from '../common/errors.js';
 import { MemoryPool } from '../common/memory/memory-pool.js';
 import { type Limit, shareLimit } from '../common/memory/shared-limit.js';
 import { InFlightRequests } from './routing/in-flight-requests.js';
+import { TaskPools } from '../common/scheduling/task-pools.js';
 import { PipelineLibrary } from '../library/library.js';
 import { Scheduler } from '../library/schedules/scheduler.js';
 import { Webhooks } from '../library/webhooks/webhooks.js';
@@ -37,8 +38,7 @@ const MAX_IDEMPOTENCY_KEYS = 100_000;
  * (D37).
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, catalog, network, models, cacheFolder, keys, log, clock, version, observer, store } =
-    options;
+  const { config, network, models, cacheFolder, keys, log, clock, version, observer, store } = options;
   assertAuthenticatedBinding(config, keys !== undefined);
   // V8 would come to create the actors of runs in the old generation, where each keeps its run until the next full
   // garbage collection, and so take twice the time for collecting garbage.
@@ -46,6 +46,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   // V8 would let garbage, such as that of bodies and checks, grow to three times the size of what is in use before it
   // collects it; this is three quarters of it, so that SERVICE_MEMORY bounds the memory of the process, too.
   setFlagsFromString('--heap-growing-percent=75');
+  const catalog = options.catalog.withPools(config.pools.keys());
+  const pools = new TaskPools(config.pools);
   const metrics = new Metrics();
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
   const memory = new MemoryPool(shareOf(config.memoryBytes));
@@ -59,6 +61,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(cacheFolder !== undefined && { cacheFolder }),
     parseText: options.parseText,
     memory,
+    pools,
     store,
     checkedBy: `${version} ${catalog.fingerprint()}`,
     admission: config,
@@ -85,9 +88,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   metrics.watch(registry.queries);
   metrics.watchMemory(memory);
+  metrics.watchPools(pools);
   const checker = new DefinitionChecker(registry.stepRunner, catalog);
   const submitter = new Submitter(registry, checker);
-  const folder = await openLibrary(options, registry, submitter);
+  const folder = await openLibrary({ ...options, catalog }, registry, submitter);
   const readiness = new ServerReadiness();
   const work = new InFlightRequests(clock);
   const services: HttpServices = {

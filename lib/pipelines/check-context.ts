@@ -32,6 +32,8 @@ export interface CheckContext {
   readonly isChecked: boolean;
   /** Number of pipelines around this one, each in a task of the next. */
   readonly depth: number;
+  /** The pool of the task that runs this pipeline, or of one further out; undefined when none has one (D81). */
+  readonly heldPool: string | undefined;
   /** Bounds the checks of params in this definition and all that are checked with it (D4). */
   readonly paramBudget: CheckBudget;
 }
@@ -54,6 +56,7 @@ export function createCheckContext({
     secrets,
     isChecked,
     depth: 0,
+    heldPool: undefined,
     paramBudget: new CheckBudget(),
   };
 }

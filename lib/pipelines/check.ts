@@ -10,6 +10,7 @@ import {
 import { validate } from '../definition/generated/pipeline-validator.js';
 import { abbreviate } from '../definition/problems/problem.js';
 import { checkKeep } from '../definition/keep.js';
+import { checkLabels } from '../definition/labels.js';
 import { checkStart } from '../definition/triggers/start.js';
 import {
   KEEP_FIELDS,
@@ -37,6 +38,7 @@ import { assemblePipeline, type CheckNestedPipeline, type CheckResult } from './
 import { checkConditions } from './rules/conditions.js';
 import { checkParamDefinitions } from './rules/params.js';
 import { checkPipelineCalls } from './rules/pipeline-calls.js';
+import { checkPools } from './rules/pools.js';
 import { checkReferences, checkUnusedInputs } from './rules/references.js';
 import { checkSecrets } from './rules/secrets.js';
 import { checkSessions } from './rules/sessions.js';
@@ -124,14 +126,17 @@ function* applyRules(
   layering: Layering,
   context: CheckContext & { readonly suggestions: Suggestions },
 ): Findings {
-  const { catalog, inputKeys, inputHint, session, secrets, depth, paramBudget, suggestions } = context;
+  const { catalog, inputKeys, inputHint, session, secrets, depth, heldPool, paramBudget, suggestions } =
+    context;
   const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
   yield* checkStructure(definition, PIPELINE_SHAPE);
   yield* checkParamDefinitions(definition, paramBudget);
   yield* checkStart(definition, 'pipeline');
   yield* checkKeep(definition);
+  yield* checkLabels(definition);
   yield* checkTasks(draft, catalog, suggestions);
   yield* checkPipelineCalls(draft, depth);
+  yield* checkPools(draft, { known: catalog.pools, held: heldPool, suggestions });
   yield* draft.diagnostics;
   yield* checkReferences({ draft, inputs, inputHint, suggestions });
   yield* checkConditions(draft, definition, paramBudget);

@@ -93,10 +93,11 @@ const TOO_LONG = {
 
 /** The nested pipeline sees the whole blackboard of that moment, whose keys are unknown before the run. */
 function createNestedContext(
-  { id, literalInputs }: DraftTask,
-  { catalog, secrets, isChecked, depth, paramBudget }: CheckContext,
+  { id, literalInputs, fields }: DraftTask,
+  { catalog, secrets, isChecked, depth, heldPool, paramBudget }: CheckContext,
 ): CheckContext {
   const { inputs = {} } = literalInputs;
+  const { pool } = fields;
   return {
     catalog,
     inputKeys: isObject(inputs) ? Object.keys(inputs) : undefined,
@@ -106,6 +107,7 @@ function createNestedContext(
     secrets,
     isChecked,
     depth: depth + 1,
+    heldPool: typeof pool === 'string' ? pool : heldPool,
     paramBudget,
   };
 }

@@ -69,6 +69,8 @@ export interface Task {
   readonly toleratesFailure: boolean;
   /** How long outputs may be reused for equal inputs; undefined when they may not (D65). */
   readonly cacheMs: number | undefined;
+  /** The pool of which each call takes a place; undefined when it needs none (D81). */
+  readonly pool: string | undefined;
   /** Index of the task's wave, from 0. */
   readonly wave: number;
   /** Ids of the tasks that run before this one, because of templates or `await` (rules 5 and 6). */
@@ -138,6 +140,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
           : task.conditions.map((each) => toCondition(each, templates)),
       neededOutputs: unreliable.size === 0 ? NO_OUTPUTS : listNeededOutputs(task, unreliable),
       toleratesFailure: declared.on_error === 'continue',
+      pool: declared.pool,
       wave: getOrThrow(waveOf, task.id),
       upstream,
     });

@@ -148,6 +148,7 @@ function* checkSubPipeline(
     secrets: context.secrets,
     isChecked: context.isChecked,
     depth: 0,
+    heldPool: undefined,
     paramBudget: context.paramBudget,
   });
   // When the pipeline is valid, comparing it with the plan reports the keys that nothing stores.

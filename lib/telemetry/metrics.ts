@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { eventLoopOverruns } from '../common/scheduling/event-loop-overruns.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
+import type { TaskPools } from '../common/scheduling/task-pools.js';
 import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 import type { TokenCounts } from '../models/model.js';
@@ -10,6 +11,7 @@ import { CompileMetrics, type CompileOutcome } from './compile-metrics.js';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 import { EventLoopMetrics, type EventLoopMonitor } from './event-loop-metrics.js';
 import { ModelMetrics } from './model-metrics.js';
+import { addPoolGauges } from './pool-metrics.js';
 import { RunMetrics, TaskMetrics } from './run-metrics.js';
 
 const OUTCOMES = { finish: 'succeeded', fail: 'failed' } as const;
@@ -98,6 +100,11 @@ export class Metrics {
   /** Reads the memory of the server from this pool whenever the metrics are read. */
   watchMemory(memory: MemoryPool): void {
     addMemoryGauges(this.#registry, memory);
+  }
+
+  /** Reads the places of these pools whenever the metrics are read. */
+  watchPools(pools: TaskPools): void {
+    addPoolGauges(this.#registry, pools);
   }
 
   /** Stops measuring and frees all values. */

@@ -36,8 +36,8 @@ import type { ToolMetadataSchema } from '../common/wire/report.js';
 import type { Shape } from '../common/wire/shape.js';
 
 /**
- * The tools that a pipeline may call, and the functions and schemas that their inputs may name. Immutable:
- * {@link Catalog.with} returns another catalog.
+ * The tools that a pipeline may call, the functions and schemas that their inputs may name, and the pools that its tasks
+ * may name. Immutable: {@link Catalog.with} returns another catalog.
  */
 export class Catalog {
   readonly #tools = new Map<string, Tool>();
@@ -50,14 +50,21 @@ export class Catalog {
     sources: this.#sources,
   };
   readonly #builtin: ReadonlySet<CatalogEntry>;
+  /** Names of the pools that there are (D81); undefined when nobody knows before the run. */
+  readonly pools: ReadonlySet<string> | undefined;
 
   /**
    * An own tool, function or schema replaces the built-in one of the same name (D58).
    *
    * @throws WavetrainError `bad_tool_file` when two different own ones have the same name
    */
-  constructor(entries: Iterable<CatalogEntry>, builtin: Iterable<CatalogEntry> = BUILTIN_ENTRIES) {
+  constructor(
+    entries: Iterable<CatalogEntry>,
+    builtin: Iterable<CatalogEntry> = BUILTIN_ENTRIES,
+    pools?: ReadonlySet<string>,
+  ) {
     this.#builtin = new Set(builtin);
+    this.pools = pools;
     for (const entry of entries) this.#add(entry);
   }
 
@@ -100,9 +107,10 @@ export class Catalog {
     return this.#sorted().map((tool) => describeTool(tool, this.isBuiltin(tool.name)));
   }
 
-  /** A text that changes with what the checks of definitions know of the tools. */
+  /** A text that changes with what the checks of definitions know of the tools and the pools. */
   fingerprint(): string {
-    const known = JSON.stringify([this.metadata(), this.toolSchemas()]);
+    const pools = this.pools === undefined ? [] : [...this.pools].sort();
+    const known = JSON.stringify([this.metadata(), this.toolSchemas(), ...pools]);
     return createHash('sha256').update(known).digest('base64');
   }
 
@@ -117,12 +125,17 @@ export class Catalog {
 
   /** Adds own entries. @throws WavetrainError `bad_tool_file` when a name is taken by a different own one */
   with(entries: Iterable<CatalogEntry>): Catalog {
-    return new Catalog([...this.#all(), ...entries], this.#builtin);
+    return new Catalog([...this.#all(), ...entries], this.#builtin, this.pools);
+  }
+
+  /** Lets tasks name these pools, and no other ones. */
+  withPools(names: Iterable<string>): Catalog {
+    return new Catalog(this.#all(), this.#builtin, new Set(names));
   }
 
   /**
-   * The built-in tools, and one that cannot be called in place of every other one that a definition names: for runs that are
-   * only looked at.
+   * The built-in tools, and one that cannot be called in place of every other one that a definition names, with any pools:
+   * for runs that are only looked at.
    */
   withPlaceholders(definition: unknown): Catalog {
     const builtin = this.#all().filter((entry) => this.#builtin.has(entry));
@@ -135,7 +148,7 @@ export class Catalog {
     const present = (isSource(builtin) ? this.#sources : this.#tools).get(builtin.name);
     if (present === undefined || !this.#builtin.has(present)) return this;
     const entries = this.#all().map((entry) => (entry === present ? builtin : entry));
-    return new Catalog(entries, [...this.#builtin, builtin]);
+    return new Catalog(entries, [...this.#builtin, builtin], this.pools);
   }
 
   #all(): CatalogEntry[] {

@@ -159,7 +159,7 @@ function planRequest(): object {
 }
 
 async function run({ path, kind, folder, expectation: { given } }: Example): Promise<RunRecord> {
-  const { tools: files = [], ...rest } = given;
+  const { tools: files = [], pools = {}, ...rest } = given;
   const entry = join(ROOT, 'lib/index.ts');
   const tools = await Promise.all(files.map((file) => loadTools(`./${file}`, folder, { entry })));
   const known = {
@@ -169,7 +169,11 @@ async function run({ path, kind, folder, expectation: { given } }: Example): Pro
   };
   const file = join(ROOT, path);
   const models = createModels(readModelConfig({}), { folders: [folder] });
-  const registry = new RunRegistry({ files: fileAccess([folder]), models });
+  const registry = new RunRegistry({
+    files: fileAccess([folder]),
+    models,
+    pools: new Map(Object.entries(pools)),
+  });
   const runId =
     kind === 'plan'
       ? await registry.submitPlan({ plan: await loadPlan(file, known), ...rest })

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { MemoryPool } from '../../lib/common/memory/memory-pool.js';
+import { TaskPools } from '../../lib/common/scheduling/task-pools.js';
 import type { RegistryOptions } from '../../lib/runs/registry-options.js';
 import { Metrics } from '../../lib/telemetry/metrics.js';
 import { ControlledRuns } from '../runs/controlled-runs.js';
@@ -205,6 +206,34 @@ describe('Metrics', () => {
     expect(await read()).to.deep.equal({ used_bytes: 900, largest_tenant_bytes: 600, limit_bytes: 1000 });
     memory.release('acme', 600);
     expect(await read()).to.deep.equal({ used_bytes: 300, largest_tenant_bytes: 300, limit_bytes: 1000 });
+  });
+
+  it('reports the places of each pool, how many are in use, and how many calls wait (D81)', async () => {
+    const { metrics } = counted();
+    const pools = new TaskPools(
+      new Map([
+        ['erp', 1],
+        ['gpu', 2],
+      ]),
+    );
+    metrics.watchPools(pools);
+    const limiter = pools.get('erp')?.limiter;
+    const release = limiter?.tryAcquire('acme');
+    const waiting = limiter?.acquire({ tenant_id: 'acme' });
+    expect(under(await readSamples(metrics), 'wavetrain_pool_')).to.deep.equal({
+      'places{pool="erp"}': 1,
+      'places{pool="gpu"}': 2,
+      'in_use{pool="erp"}': 1,
+      'in_use{pool="gpu"}': 0,
+      'waiting{pool="erp"}': 1,
+      'waiting{pool="gpu"}': 0,
+    });
+    release?.();
+    (await waiting)?.();
+    expect(under(await readSamples(metrics), 'wavetrain_pool_in_use')).to.deep.equal({
+      '{pool="erp"}': 0,
+      '{pool="gpu"}': 0,
+    });
   });
 
   it('has no labels for runs, tenants, pipelines and tasks', async () => {

@@ -1,5 +1,6 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Config, readConfig, readProviderConfig } from '../../common/config/config.js';
+import { readPools } from '../../common/config/pool-config.js';
 import type { JsonObject } from '../../common/json/json.js';
 import type { DefinitionKind } from '../../definition/schema/root.js';
 import type { Source } from '../../definition/text/source.js';
@@ -116,9 +117,19 @@ export async function loadSetup(
       ? { onStderr: (name, line) => printServerLine(name, line, context) }
       : { warn: () => undefined }),
   });
+  const pools = readPools(context.env);
   const folders = [...files.keys()].map((name) => dirname(resolve(folder, name)));
   const configured = config.fileRoots.map((root) => resolve(context.cwd, root));
-  return { catalog, fileRoots: [...new Set([folder, context.cwd, ...configured, ...folders])] };
+  return {
+    catalog: pools === undefined ? catalog : catalog.withPools(pools.keys()),
+    fileRoots: [...new Set([folder, context.cwd, ...configured, ...folders])],
+  };
+}
+
+/** Lets tasks name no pools but those that the environment sets (D81): for a definition that runs in this process. */
+export function withPoolsHere<S extends Pick<DefinitionSetup, 'catalog'>>(setup: S): S {
+  const { catalog } = setup;
+  return catalog.pools === undefined ? { ...setup, catalog: catalog.withPools([]) } : setup;
 }
 
 export async function checkDefinitionFile(

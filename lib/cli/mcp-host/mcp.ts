@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { readConfig } from '../../common/config/config.js';
+import { readPools } from '../../common/config/pool-config.js';
 import { errorMessage } from '../../common/errors.js';
 import type { Catalog } from '../../tools/catalog.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
@@ -80,7 +81,9 @@ export class McpCommand extends CatalogCommand {
       const { context, tools, mcp } = this;
       if (catalog !== undefined) return catalog;
       const choice = { file: mcp, isOptional: true, warn };
-      const loading = loadCatalog(tools, readConfig(context.env), context, choice);
+      const loading = loadCatalog(tools, readConfig(context.env), context, choice).then((loaded) => {
+        return loaded.withPools(readPools(context.env)?.keys() ?? []);
+      });
       catalog = loading;
       loading.catch(() => {
         catalog = undefined;

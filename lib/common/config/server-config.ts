@@ -1,6 +1,7 @@
 import { durationToMs } from '../duration.js';
 import { invalidVariable } from '../errors.js';
 import type { Environment, EnvironmentVariable } from './environment.js';
+import { readPools } from './pool-config.js';
 
 interface ServerVariable extends EnvironmentVariable {
   readonly fallback: string;
@@ -104,6 +105,8 @@ export interface ServerConfig {
   readonly bodyLimitBytes: number;
   readonly maxRunning: number;
   readonly maxQueued: number;
+  /** The places of the pools that tasks may name (D81). */
+  readonly pools: ReadonlyMap<string, number>;
   /** How long settled runs are kept, and how many of them. */
   readonly runTtlMs: number;
   readonly runKeep: number;
@@ -219,6 +222,7 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     bodyLimitBytes: integer(SERVER.bodyLimit, 1024, 2 ** 30),
     maxRunning: integer(SERVER.maxRunning, 1, 1_000_000),
     maxQueued: integer(SERVER.maxQueued, 0, 1_000_000),
+    pools: readPools(env) ?? new Map(),
     runTtlMs: usesOwn(SERVER.runTtl)
       ? duration(SERVER.runTtl, 1, TEN_YEARS_SECONDS)
       : STORED_TTL_SECONDS * 1000,

@@ -15,11 +15,30 @@ export class ConcurrencyLimiter {
     this.#queue = new AttemptQueue(createStopError);
   }
 
+  get atWork(): number {
+    return this.#atWork.used;
+  }
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
   /** Resolves as soon as there is room, with the function that gives it back. Rejects when the signal aborts the wait. */
   async acquire(work: LimitedWork): Promise<Release> {
     const { tenant_id: tenantId } = work;
+    const release = this.tryAcquire(tenantId);
+    if (release !== undefined) return release;
+    await this.#queue.wait(work);
+    return this.#createRelease(tenantId);
+  }
+
+  /** Returns the function that gives the room back; undefined when there is none. */
+  tryAcquire(tenantId: string): Release | undefined {
     // There is never room for those that wait, so nobody goes before them.
-    if (!this.#atWork.tryAcquire(tenantId)) await this.#queue.wait(work);
+    return this.#atWork.tryAcquire(tenantId) ? this.#createRelease(tenantId) : undefined;
+  }
+
+  #createRelease(tenantId: string): Release {
     let isReleased = false;
     return () => {
       if (isReleased) return;

@@ -31,6 +31,8 @@ type Code =
   | 'invalid_webhook'
   | 'cycle'
   | 'nested_too_deep'
+  | 'unknown_pool'
+  | 'pool_within_pool'
   // of plans (Plan, rule 3; D44, D46)
   | 'duplicate_sub_pipeline'
   | 'unsatisfied_read'
@@ -54,6 +56,7 @@ type Code =
   | 'stray_dollar'
   | 'stray_braces'
   | 'template_in_key'
+  | 'template_in_label'
   | 'missing_secret'
   | 'session_never_stored'
   | 'session_race'

@@ -1,5 +1,3 @@
-import { LABEL_LIMITS } from '../../common/limits.js';
-
 /*
  * The names of the schema's fields, for hints. They are separate from the schema so that a run does not load the
  * library that builds it; a spec keeps the two equal.
@@ -28,7 +26,7 @@ export const PIPELINE_FIELDS = [
 ];
 
 export const TASK_FIELDS = split(
-  'id tool inputs parallel_over fan_out_concurrency on_item_error when on_error await retry retry_delay max_retry_delay cache timeout',
+  'id tool inputs parallel_over fan_out_concurrency on_item_error when on_error await retry retry_delay max_retry_delay cache timeout pool',
 );
 
 export const PARAM_FIELDS = split('type description default enum minimum maximum pattern items properties');
@@ -47,12 +45,6 @@ export const SUB_PIPELINE_FIELDS = split('id goal reads stores inputs file pipel
 
 /** A task has at most so many conditions: each is looked at for every item (D77). */
 export const MAX_CONDITIONS = 20;
-
-/** The name of a label: no colon, which ends the name in a filter (D76). */
-export const LABEL_NAME = `^[A-Za-z0-9_][A-Za-z0-9_.-]{0,${LABEL_LIMITS.nameLength - 1}}$`;
-
-/** The value of a label: no control characters. */
-export const LABEL_VALUE = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
 
 /** Task ids that would hide a template namespace (D1). */
 export const RESERVED_TASK_IDS: readonly string[] = ['pipeline', 'params', 'session', 'item'];

@@ -23,7 +23,9 @@ const NO_HANDLERS = 'there are no handlers: read the record of the run, or follo
 const NO_SECRETS =
   'secrets are not declared: the inputs of a task read {{secrets.NAME}}, which comes from SECRET_NAME in the environment';
 const NO_WAITING = 'no task waits for a person or a signal; the tool sleep waits for some seconds';
-const NO_PRIORITIES = 'there are no priorities and no pools; the queue of a server is fair to its tenants';
+const NO_PRIORITIES = 'there are no priorities; the queue of a server is fair to its tenants';
+const POOL = 'write pool: NAME: each call takes a place of that pool, of which SERVICE_POOLS sets the number';
+const POOL_OF_TASK = `a task has a pool: ${POOL}`;
 const TAGS = 'write labels: {NAME: VALUE}: lists of runs are filtered by them';
 const ALL_SUCCEED = 'a task runs when all tasks of the waves before it have succeeded';
 const NO_SHELL =
@@ -38,7 +40,8 @@ const HANDLERS =
 const SCHEDULES = 'schedules cron on trigger triggers start_at start_date';
 const PAUSES = 'pause suspend suspended is_paused';
 const CACHES = 'caching memoize cache_key cache_ttl';
-const PRIORITIES = 'priority priorities pool queue priority_class';
+const PRIORITIES = 'priority priorities priority_class';
+const POOLS = 'pools pool_name queue queues resource_group semaphore semaphores mutex synchronization';
 const ENVIRONMENT = 'env environment env_from vars variables';
 const LABELS = 'tags metadata annotations owner owners';
 
@@ -94,6 +97,7 @@ const TASK_HINTS = createHints([
   [CACHES, TASK_CACHE],
   ['suspend pause approval approve wait wait_until signal sensor', NO_WAITING],
   [PRIORITIES, NO_PRIORITIES],
+  [POOLS, POOL],
   ['trigger_rule trigger_rules', ALL_SUCCEED],
   [`description comment comments note notes labels ${LABELS}`, 'write a comment after #'],
 ]);
@@ -119,6 +123,7 @@ const PIPELINE_HINTS = createHints([
   [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
   [PRIORITIES, NO_PRIORITIES],
+  [`pool ${POOLS}`, POOL_OF_TASK],
 ]);
 
 const PARAM_HINTS = createHints([

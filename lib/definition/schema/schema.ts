@@ -2,7 +2,8 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { DURATION_TEXT, type Duration, UNIT_MS } from '../../common/duration.js';
 import { KEEP_LIMITS, LABEL_LIMITS, MAX_GOAL_LENGTH } from '../../common/limits.js';
 import type { Labels } from '../../common/wire/labels.js';
-import { LABEL_NAME, LABEL_VALUE, MAX_CONDITIONS } from './fields.js';
+import { MAX_CONDITIONS } from './fields.js';
+import { LABEL_NAME, LABEL_VALUE } from '../labels.js';
 
 /**
  * The single source of the pipeline definition: TypeScript types, validators, the JSON Schema for editors and the
@@ -167,6 +168,13 @@ export const TaskDefinition = Type.Object(
         'Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout.',
         'above zero',
       ),
+    ),
+    pool: optionalField(
+      Type.String({
+        pattern: TASK_ID,
+        description:
+          'Pool of the server, of which each call takes a place while it is at work; it waits for one before.',
+      }),
     ),
   },
   { additionalProperties: false, description: 'A task: a tool and its inputs.' },

@@ -5,6 +5,7 @@ import { makeAttempt } from './attempt/attempt.js';
 import { cache } from './cache/cached-call.js';
 import { failCall, type Layer, type MakeCall, NO_ABORT, skipCall } from './call.js';
 import { observe } from './observed-attempt.js';
+import { pool } from './pool.js';
 import { retry } from './retry.js';
 import { timeout } from './timeout.js';
 
@@ -33,9 +34,9 @@ const render: Layer = (_, next) => (call, listener) => {
   return NO_ABORT;
 };
 
-/** The invocations of a run (D20). */
-const count: Layer = (services, next) => (call, listener) => {
-  services.invocations++;
+/** The invocations of a run (D20). A call that may have to wait for its first place is counted by `pool` when it has it. */
+const count: Layer = (services, next, task) => (call, listener) => {
+  if (task.pool === undefined || call.attempts > 0) services.invocations++;
   return next(call, listener);
 };
 
@@ -48,11 +49,24 @@ const count: Layer = (services, next) => (call, listener) => {
  * - `cache` after `render`, since the inputs are its key, and inside `durable`, since a hit is a fact. It is asked once.
  * - `count` counts what calls its tool, once for all attempts.
  * - `retry` makes the layers inside of it anew for each attempt.
+ * - `pool` inside `retry`, so that a call has no place between its attempts, and outside `timeout`: nothing of an attempt has
+ *   begun while it waits for one.
  * - `timeout` limits one attempt, and not the delays between them.
  * - `observe` inside `timeout`, so that it sees which attempt has timed out.
  * - {@link makeAttempt} calls the tool.
  */
-const LAYERS: readonly Layer[] = [reuse, durable, condition, render, cache, count, retry, timeout, observe];
+const LAYERS: readonly Layer[] = [
+  reuse,
+  durable,
+  condition,
+  render,
+  cache,
+  count,
+  retry,
+  pool,
+  timeout,
+  observe,
+];
 
 /** The layers of a run, composed once for tasks that use the same ones. */
 export class CallLayers {
@@ -76,11 +90,12 @@ export class CallLayers {
 }
 
 /** A number for the layers by which tasks differ. */
-function usedLayers({ cacheMs, retries, timeoutMs, conditions }: Task): number {
+function usedLayers({ cacheMs, retries, timeoutMs, pool: poolName, conditions }: Task): number {
   const used = [
     cacheMs !== undefined,
     retries > 0,
     timeoutMs !== undefined,
+    poolName !== undefined,
     conditions.some(({ readsItem }) => readsItem),
   ];
   return used.reduce((sum, isUsed, at) => sum + (isUsed ? 2 ** at : 0), 0);

@@ -124,6 +124,7 @@ export class NestedRuns {
     models: ModelAccess,
   ): Promise<PipelineOutcome> {
     const pipeline = await this.#pipelines.load(call);
+    assertNoPools(pipeline, this.#findHeldPool(attempt));
     const pipelinePath = [...this.#pipelinePath, call.file ?? pipeline.definition.id];
     assertDepth(pipelinePath);
     // Reading a session with many keys takes long, and so does copying it.
@@ -213,6 +214,12 @@ export class NestedRuns {
     return hash.digest('base64url');
   }
 
+  /** The pool of which an attempt has a place, or a task around this run. */
+  #findHeldPool({ task_id: taskId }: CallingAttempt): string | undefined {
+    const { prepared, parent } = this.#services;
+    return prepared.pipeline.tasks.get(taskId)?.pool ?? parent?.heldPool;
+  }
+
   #createContext(
     callingAttempt: CallingAttempt,
     count: number,
@@ -231,9 +238,21 @@ export class NestedRuns {
       onFailure: undefined,
       stores: parent?.stores,
       nestedRunLimiter: this.#limiter,
+      heldPool: this.#findHeldPool(callingAttempt),
       calledPipelines: this.#pipelines,
       callingAttempt,
     };
+  }
+}
+
+/** Calls that wait for places within places could wait for each other (D81). @throws ToolError, not retryable */
+function assertNoPools({ definition: { id }, tasks }: Pipeline, heldPool: string | undefined): void {
+  if (heldPool === undefined) return;
+  for (const task of tasks.values()) {
+    if (task.pool === undefined) continue;
+    throw ToolError.nonRetryable(
+      `pipeline "${id}" runs in a place of pool "${heldPool}", so that its task "${task.id}" cannot have a pool`,
+    );
   }
 }
 

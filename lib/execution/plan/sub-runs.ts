@@ -160,6 +160,7 @@ export class SubRuns implements PlanPorts {
       pipelinePath: [subPipelineId],
       onPermanentFailure: undefined,
       nestedRunLimiter: this.nestedRunLimiter,
+      heldPool: undefined,
       calledPipelines: undefined,
       callingAttempt: undefined,
     };

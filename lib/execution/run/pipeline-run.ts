@@ -9,6 +9,7 @@ import { errorMessage, findCause, type TaskFailure, type SkippedTask } from '../
 import { Journal, LifecycleEvents } from '../events/journal.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import type { MemoryBudget } from '../memory-budget.js';
+import { WaitingCalls } from '../invocation/waiting-calls.js';
 import { NestedRuns } from '../nested/nested-runs.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { RunArtifact, RunOutcome, RunProgress } from '../results.js';
@@ -16,6 +17,7 @@ import type { InvocationServices, ParentRunContext, RunDependencies } from '../r
 import { SessionOverrides, type Write } from '../session/session-overrides.js';
 import { Session } from '../session/session.js';
 import { BaseRun } from './base-run.js';
+import { eventLoopBudget } from './event-loop-budget.js';
 import { RunWork } from './run-work.js';
 
 /** One run of a pipeline in this process: its actor, its work, its journal. */
@@ -215,6 +217,7 @@ class RunServices implements InvocationServices {
   #calls: Map<string, number> | undefined;
   #memory: Map<string, unknown> | undefined;
   #nestedRuns: NestedRuns | undefined;
+  #waitingCalls: WaitingCalls | undefined;
   #isCancelled = false;
   #isForced = false;
 
@@ -268,11 +271,19 @@ class RunServices implements InvocationServices {
     return this.#nestedRuns;
   }
 
-  /** Cancels the nested runs, if there are any, and prevents further ones. */
+  /** Created when first used: most runs have no tasks with a pool. */
+  get waitingCalls(): WaitingCalls {
+    this.#waitingCalls ??= new WaitingCalls();
+    if (this.#isCancelled) this.#waitingCalls.isCancelled = true;
+    return this.#waitingCalls;
+  }
+
+  /** Cancels the nested runs and the waits for places, if there are any, and prevents further ones. */
   cancelNestedRuns(force: boolean): void {
     this.#isCancelled = true;
     if (force) this.#isForced = true;
     void this.#nestedRuns?.cancel(force);
+    void this.#waitingCalls?.cancel(eventLoopBudget.forTenant(this.prepared.tenantId));
   }
 
   /** Releases the services that only tasks need. */

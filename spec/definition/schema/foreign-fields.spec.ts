@@ -62,6 +62,11 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['on_failure: x', /no handlers/],
     ['description: x', /comment/],
     ['tags: [x]', /^write a comment after #$/],
+    ['queue: erp', /^write pool: NAME.*SERVICE_POOLS/],
+    ['resource_group: erp', /^write pool: NAME/],
+    ['semaphore: erp', /^write pool: NAME/],
+    ['synchronization: {semaphores: []}', /^write pool: NAME/],
+    ['priority: 5', /no priorities/],
   ];
   for (const [field, hint] of inTasks) {
     it(`says what there is instead of "${field}" in a task`, () => {
@@ -84,6 +89,7 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['cache: true', /^write cache: true.* in a task$/],
     ['outputs: {}', /result of the run/],
     ['handler_on: {}', /no handlers/],
+    ['queue: erp', /^a task has a pool: write pool: NAME/],
     ['if: x', /^each task has its own "when"$/],
     ...['tags: [x]', 'metadata: {}', 'annotations: {}', 'owner: me'].map((field): [string, RegExp] => [
       field,

@@ -13,12 +13,26 @@ describe('Labels of definitions (D76)', () => {
     '{team: billing, a.b-c_1: "", 2024: x}',
     '{}',
     'null',
-    '{stage: "{{params.none}}"}',
+    String.raw`{stage: 'of {params} \{{params.none}}'}`,
   ]) {
-    it(`may be ${labels}: templates in them are text`, () => {
+    it(`may be ${labels}`, () => {
       expect(checkPipelineText(pipeline(labels)).problems).to.deep.equal([]);
     });
   }
+
+  it('cause a warning, at its place, for a template, which stays text', () => {
+    const result = checkPipelineText(pipeline('{stage: "in {{params.none}}"}'));
+    expect(result.ok).to.equal(true);
+    expect(onlyProblem(result)).to.deep.include({
+      code: 'template_in_label',
+      severity: 'warning',
+      message: 'the template in the label "stage" stays text',
+      path: '/labels/stage',
+      line: 3,
+      column: 21,
+      hint: 'labels in a definition are written out; whoever submits a run may give it others, which win',
+    });
+  });
 
   for (const [labels, code, path, message] of [
     ['{my team: a}', 'invalid_value', '/labels/my team', '"my team" cannot be the name of a label'],
@@ -37,7 +51,7 @@ describe('Labels of definitions (D76)', () => {
   }
 
   it('are checked in plans, too', () => {
-    const plan = 'id: q\nlabels: {my team: a}\nsub_pipelines: [{id: a}]';
+    const plan = 'id: q\nlabels: {my team: a, b: "{{x}}"}\nsub_pipelines: [{id: a}]';
     const { problems } = checkPlan(plan, { catalog: builtinCatalog(), pipelines: new Map() });
     expect(problems.map(({ path }) => path)).to.include('/labels/my team');
   });

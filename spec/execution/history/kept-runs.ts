@@ -106,6 +106,8 @@ interface Sequence {
 
 /** Lists for fan-outs. */
 const INPUTS = '{items1: [0], items2: [0, 1], items3: [0, 1, 2], items4: [0, 1, 2, 3]}';
+/** The places of the pool that tasks may name. */
+const POOLS = new Map([['erp', 1]]);
 const START = Date.UTC(2026, 0, 1);
 
 /** A run whose facts are kept, in a process of its own as far as it can tell. */
@@ -126,7 +128,7 @@ export class KeptTestRun {
   ) {
     this.clock = options.clock ?? new ManualClock(facts.at(-1)?.at ?? START);
     this.log = new MemoryFactLog(facts);
-    const executor = new LocalExecutor({ random: () => 0.5, ...options, clock: this.clock });
+    const executor = new LocalExecutor({ random: () => 0.5, pools: POOLS, ...options, clock: this.clock });
     const kept = {
       log: this.log,
       past: { id: 'kept', createdAt: START, isRestored: facts.length > 0, facts: PastFacts.of(facts) },

@@ -9,6 +9,8 @@ export interface Expectation extends Pick<RunRecord, 'status' | 'result' | 'fail
   readonly given: Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options'> & {
     /** Tool files in the folder of the pipeline. */
     readonly tools?: readonly string[];
+    /** The places of pools, as SERVICE_POOLS sets them in the command. */
+    readonly pools?: Readonly<Record<string, number>>;
   };
 }
 
@@ -41,5 +43,5 @@ export function commandIn(path: string): string {
     0,
     lines.findIndex((line) => !/^(#|\/\/)/.test(line)),
   );
-  return comment.map((line) => /^(?:#|\/\/) +(npx .*)$/.exec(line)?.[1]).find(Boolean) ?? '';
+  return comment.map((line) => /^(?:#|\/\/) +((?:\w+=\S+ )*npx .*)$/.exec(line)?.[1]).find(Boolean) ?? '';
 }

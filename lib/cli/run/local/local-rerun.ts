@@ -14,6 +14,7 @@ import {
   loadSetup,
   readDefinition,
   readValues,
+  withPoolsHere,
 } from '../../input/load-definition.js';
 import { assertRevivable, reviveWith, toDefinitionFile } from './earlier-definition.js';
 import { readEnvFile } from '../../input/flags.js';
@@ -74,7 +75,7 @@ export async function prepareLocalRerun(
   await registry.restore(reviveWith(setup));
   const changes = collectChanges(values, file);
   const merged = await registry.queries.rerunValues(earlier.id, changes);
-  const loaded = await checkDefinitionFile({ ...file, ...merged }, setup);
+  const loaded = await checkDefinitionFile({ ...file, ...merged }, withPoolsHere(setup));
   if (!loaded.check.ok || !(given.json || given.quiet)) printProblems(loaded, context);
   const checked = findChecked(loaded);
   if (checked === undefined) return EXIT.invalid;

@@ -11,6 +11,7 @@ import {
   type DefinitionFlags,
   findChecked,
   loadSetup,
+  withPoolsHere,
 } from '../../input/load-definition.js';
 import { printProblems } from '../../input/problems.js';
 import { DEFAULT_TENANT, openSecrets } from '../../input/secrets.js';
@@ -87,7 +88,7 @@ export async function prepareLocalRun(
   const { file, submission } = await readFileSubmission(flags, context);
   const { tenantId = DEFAULT_TENANT, values } = submission;
   const setup = await loadSetup(file, flags, context);
-  const loaded = await checkDefinitionFile(file, { ...setup, complete: true });
+  const loaded = await checkDefinitionFile(file, { ...withPoolsHere(setup), complete: true });
   if (!loaded.check.ok || !(flags.json || flags.quiet)) printProblems(loaded, context);
   const checked = findChecked(loaded);
   if (checked === undefined) return EXIT.invalid;

@@ -8,16 +8,17 @@ import {
   type Layer,
   type MakeCall,
   NO_ABORT,
-} from '../../../lib/execution/invocation/call.js';
-import { CallLayers } from '../../../lib/execution/invocation/layers.js';
-import { observe } from '../../../lib/execution/invocation/observed-attempt.js';
-import { retry } from '../../../lib/execution/invocation/retry.js';
-import { timeout } from '../../../lib/execution/invocation/timeout.js';
-import { ToolError } from '../../../lib/common/errors.js';
-import type { InvocationServices } from '../../../lib/execution/run-context.js';
-import { NO_CONDITIONS } from '../../../lib/pipelines/conditions.js';
-import type { Task } from '../../../lib/pipelines/pipeline.js';
-import { ManualClock } from '../../support/manual-clock.js';
+} from '../../../../lib/execution/invocation/call.js';
+import { CallLayers } from '../../../../lib/execution/invocation/layers.js';
+import { observe } from '../../../../lib/execution/invocation/observed-attempt.js';
+import { pool } from '../../../../lib/execution/invocation/pool.js';
+import { retry } from '../../../../lib/execution/invocation/retry.js';
+import { timeout } from '../../../../lib/execution/invocation/timeout.js';
+import { ToolError } from '../../../../lib/common/errors.js';
+import type { InvocationServices } from '../../../../lib/execution/run-context.js';
+import { NO_CONDITIONS } from '../../../../lib/pipelines/conditions.js';
+import type { Task } from '../../../../lib/pipelines/pipeline.js';
+import { ManualClock } from '../../../support/manual-clock.js';
 
 describe('The layers of a call', () => {
   let steps: string[];
@@ -102,17 +103,18 @@ describe('The layers of a call', () => {
   const cached = { ...plain, cacheMs: 1000 };
   const retried = { ...plain, retries: 1 };
   const limited = { ...plain, timeoutMs: 2000 };
+  const pooled = { ...plain, pool: 'erp' };
 
   it('are composed once for all tasks of a run that use the same ones', () => {
     const layers = new CallLayers(createServices());
-    const tasks = [plain, cached, retried, limited];
+    const tasks = [plain, cached, retried, limited, pooled];
     for (const task of tasks) expect(layers.of(task)).to.equal(layers.of({ ...task, id: 'other' }));
-    expect(new Set(tasks.map((task) => layers.of(task))).size).to.equal(4);
+    expect(new Set(tasks.map((task) => layers.of(task))).size).to.equal(5);
   });
 
   it('are absent where neither the run nor the task uses them', () => {
     const next: MakeCall = () => NO_ABORT;
-    for (const layer of [retry, timeout, observe]) {
+    for (const layer of [retry, pool, timeout, observe]) {
       expect(layer(createServices(), next, plain)).to.equal(next);
     }
   });
