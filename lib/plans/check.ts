@@ -13,6 +13,7 @@ import {
 import { validate } from '../definition/generated/plan-validator.js';
 import type { Problem } from '../definition/problems/problem.js';
 import { checkKeep } from '../definition/keep.js';
+import { checkTimeLimit } from '../definition/time-limit.js';
 import { checkStart } from '../definition/triggers/start.js';
 import {
   KEEP_FIELDS,
@@ -165,6 +166,7 @@ function* applyRules(
   yield* structure;
   yield* checkStart(definition, 'plan');
   yield* checkKeep(definition);
+  yield* checkTimeLimit(definition);
   yield* checkKeys(draft, context);
   for (const { diagnostics } of checks) yield* diagnostics;
   yield* checkContracts(checks, structure, context);

@@ -24,6 +24,7 @@ export const PIPELINE_FIELDS = [
   'labels',
   ...START_FIELDS,
   'keep',
+  'timeout',
   'tasks',
 ];
 
@@ -40,6 +41,7 @@ export const PLAN_FIELDS = [
   'labels',
   ...START_FIELDS,
   'keep',
+  'timeout',
   'sub_pipelines',
 ];
 
