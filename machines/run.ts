@@ -7,7 +7,8 @@ import { withTable } from './xstate/flat-machine.js';
  *
  * One wave actor lives as long as the run, so that `draining` can wait for the wave that `running` began. `draining`
  * already has the status `cancelled`; it is not a final state, because XState stops the children of a machine that
- * enters one, and a wave that has started runs to completion (rule 12, D21). `paused` has the status `running`: no wave is
+ * enters one, and a wave that has started runs to completion (rule 12, D21). `aborting` waits in the same way for the wave
+ * that a timeout has aborted (D81); its status is still `running`, because the wave is settled in a moment. `paused` has the status `running`: no wave is
  * at work, and the next one waits for `continue` or `step`.
  */
 export type RunEvent =
@@ -18,6 +19,8 @@ export type RunEvent =
   | { readonly type: 'continue' }
   /** Runs one wave after a pause, and pauses again. */
   | { readonly type: 'step' }
+  /** The time of the whole run is over (D81). */
+  | { readonly type: 'timeout' }
   | WaveSettled;
 
 /** Where a run pauses. */
@@ -46,6 +49,8 @@ export interface RunContext {
   readonly breakpoints?: RunBreakpoints;
   /** True when the run pauses after the current wave. */
   readonly stepping?: boolean;
+  /** True when the time of the run was over. */
+  readonly timedOut?: boolean;
 }
 
 type WaveOutcome = Pick<RunContext, 'wavesSettled' | 'wavesExecuted' | 'failed'>;
@@ -88,6 +93,7 @@ const machine = setup({
     abortWave: sendTo('wave', { type: 'abort' as const }),
     runToBreakpoint: assign({ stepping: false }),
     runOneWave: assign({ stepping: true }),
+    storeTimeout: assign({ timedOut: true }),
   },
 }).createMachine({
   id: 'run',
@@ -116,6 +122,7 @@ const machine = setup({
         ],
         cancel: 'draining',
         force: { target: 'draining', actions: 'abortWave' },
+        timeout: { target: 'aborting', actions: ['storeTimeout', 'abortWave'] },
       },
     },
     paused: {
@@ -136,8 +143,10 @@ const machine = setup({
       on: {
         'wave.settled': { target: 'cancelled', actions: 'storeWaveOutcome' },
         force: { actions: 'abortWave' },
+        timeout: { actions: 'abortWave' },
       },
     },
+    aborting: { on: { 'wave.settled': { target: 'failed', actions: 'storeWaveOutcome' } } },
     succeeded: { type: 'final' },
     failed: { type: 'final' },
     cancelled: { type: 'final' },

@@ -12,6 +12,7 @@ const STATUS_BY_STATE: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
   running: 'running',
   paused: 'running',
   draining: 'cancelled',
+  aborting: 'running',
   succeeded: 'succeeded',
   failed: 'failed',
   cancelled: 'cancelled',
@@ -60,6 +61,11 @@ export function toTaskStatus({
 /** Returns true while a run waits at a breakpoint. */
 export function isPaused(snapshot: StatusSnapshot): boolean {
   return snapshot.value === 'paused';
+}
+
+/** Returns true when the time of the whole run was over before it ended (D81). */
+export function isTimedOut({ context }: { readonly context: { readonly timedOut?: boolean } }): boolean {
+  return context.timedOut === true;
 }
 
 /** Returns true when nothing of the run is at work any more. */

@@ -31,6 +31,7 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   bad_usage: EXIT.usage,
   bad_tool_file: EXIT.usage,
   task_failed: EXIT.failed,
+  run_timeout: EXIT.failed,
   run_cancelled: EXIT.interrupted,
   run_not_found: EXIT.usage,
   run_already_terminal: EXIT.usage,

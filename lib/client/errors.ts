@@ -3,6 +3,7 @@ import {
   type ErrorDetail,
   errorCode,
   errorMessage,
+  RUN_TIMEOUT,
   type TaskFailure,
   WavetrainError,
 } from '../common/errors.js';
@@ -36,7 +37,10 @@ export class RequestError extends WavetrainError {
   }
 }
 
-/** A synchronous run failed: `task_id` and `error` are those of the first failure (D16, D47). */
+/**
+ * A synchronous run failed: `task_id` and `error` are those of the first failure (D16, D47). Of a run whose time was over
+ * (`run_timeout`), `task_id` is empty (D81).
+ */
 export class FailedRunError extends RequestError {
   override readonly name = 'FailedRunError';
   readonly run_id: string;
@@ -47,7 +51,7 @@ export class FailedRunError extends RequestError {
   readonly failures: readonly TaskFailure[];
 
   constructor(detail: ErrorDetail, status: number) {
-    super('task_failed', detail.message, { status, detail });
+    super(detail.code, detail.message, { status, detail });
     this.run_id = detail.run_id ?? '';
     this.sub_pipeline = detail.sub_pipeline;
     this.task_id = detail.task_id ?? '';
@@ -92,7 +96,7 @@ export function toRequestError(
   const { status } = response;
   const detail = readDetail(response);
   if (detail === undefined) return unexpectedResponse(response, url, retryAfterMs);
-  if (detail.code === 'task_failed') return new FailedRunError(detail, status);
+  if (detail.code === 'task_failed' || detail.code === RUN_TIMEOUT) return new FailedRunError(detail, status);
   return new RequestError(detail.code, detail.message, { status, detail, retryAfterMs });
 }
 

@@ -23,6 +23,7 @@ export type ErrorCode =
   | 'bad_usage'
   | 'bad_tool_file'
   | 'task_failed'
+  | 'run_timeout'
   | 'run_cancelled'
   | 'run_not_found'
   | 'run_already_terminal'
@@ -121,7 +122,13 @@ export function findCause(failures: readonly TaskFailure[]): TaskFailure | undef
   return failures.find(({ collected, tolerated }) => collected !== true && tolerated !== true);
 }
 
-/** A run failed: `task_id` and `error` describe the failure that came first in time, `failures` all of them. */
+/** The code of a run whose time was over (D81). */
+export const RUN_TIMEOUT = 'run_timeout';
+
+/**
+ * A run failed: `task_id` and `error` describe the failure that came first in time, `failures` all of them. Of a run whose
+ * time was over (`run_timeout`), `error` says so, and `task_id` is empty.
+ */
 export class TaskFailedError extends WavetrainError {
   override readonly name = 'TaskFailedError';
   readonly run_id: string;
@@ -130,9 +137,14 @@ export class TaskFailedError extends WavetrainError {
   readonly failures: readonly TaskFailure[];
 
   /** @param error the reason of a run that failed without a failed task */
-  constructor(runId: string, failures: readonly TaskFailure[], error: string) {
-    const cause = findCause(failures);
-    super('task_failed', cause ? `${describeFailedTask(cause)} failed: ${cause.error}` : error, {
+  constructor(
+    runId: string,
+    failures: readonly TaskFailure[],
+    error: string,
+    code: 'task_failed' | typeof RUN_TIMEOUT = 'task_failed',
+  ) {
+    const cause = code === RUN_TIMEOUT ? undefined : findCause(failures);
+    super(code, cause ? `${describeFailedTask(cause)} failed: ${cause.error}` : error, {
       fault: 'tool',
     });
     this.run_id = runId;
@@ -147,17 +159,26 @@ export function describeFailedTask({ sub_pipeline: subPipeline, task_id: taskId 
   return `${subPipeline === undefined ? '' : `sub-pipeline "${subPipeline}", `}task "${taskId}"`;
 }
 
-/** Creates the error of a settled run that has no result: `run_cancelled`, or `task_failed` with its failures (D16). */
-export function createRunError(runId: string, { status, failures, error }: SettledRun): WavetrainError {
-  return status === 'cancelled'
-    ? new WavetrainError('run_cancelled', `run ${runId} was cancelled`)
-    : new TaskFailedError(runId, failures, error ?? 'failed');
+/**
+ * Creates the error of a settled run that has no result: `run_cancelled`, `task_failed` with its failures (D16), or
+ * `run_timeout` (D81).
+ */
+export function createRunError(
+  runId: string,
+  { status, failures, error, failedTask, errorCode: code }: SettledRun,
+): WavetrainError {
+  if (status === 'cancelled') return new WavetrainError('run_cancelled', `run ${runId} was cancelled`);
+  // The time of a pipeline inside a task may be over as well: then the task has failed.
+  const isTimedOut = code === RUN_TIMEOUT && failedTask === null;
+  return new TaskFailedError(runId, failures, error ?? 'failed', isTimedOut ? RUN_TIMEOUT : 'task_failed');
 }
 
 interface SettledRun {
   readonly status: string;
   readonly failures: readonly TaskFailure[];
   readonly error: string | null | undefined;
+  readonly failedTask: FailedTask | null;
+  readonly errorCode: string | null;
 }
 
 /**

@@ -6,7 +6,7 @@ import type { RunInputs } from './prepare/run-inputs.js';
 export interface Executor {
   /** Starts a run; resolves with its id. Rejects before the run exists: `invalid_params`, `invalid_inputs`, `invalid_options`. */
   submit(run: RunInputs): Promise<string>;
-  /** Waits until the run has settled. Rejects with a TaskFailedError (`task_failed`), `run_cancelled` or `run_not_found`. */
+  /** Waits until the run has settled. Rejects with a TaskFailedError (`task_failed`, `run_timeout`), `run_cancelled` or `run_not_found`. */
   getResult(runId: string): Promise<RunResult>;
   /**
    * Cancels cooperatively: the current wave finishes, no further one starts (rule 12). `force` also aborts the tools

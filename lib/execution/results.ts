@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../machines/types.js';
-import { createRunError, type TaskFailure, WavetrainError } from '../common/errors.js';
+import { createRunError, type FailedTask, type TaskFailure, WavetrainError } from '../common/errors.js';
 import type { Json } from '../common/json/json.js';
 import type { TaskEvent } from './events/event.js';
 import type { Write } from './session/session-overrides.js';
@@ -50,6 +50,8 @@ interface AwaitedRun<O> {
   readonly settled: Promise<void>;
   readonly status: RunStatus;
   readonly error: string | null;
+  readonly failedTask: FailedTask | null;
+  readonly errorCode: string | null;
   readonly failures: readonly TaskFailure[];
   readonly journal: { readonly events: readonly TaskEvent[] | null };
   readonly result: O | null;
@@ -57,7 +59,7 @@ interface AwaitedRun<O> {
 
 /**
  * Resolves with the result and the events of a run that has settled (RunResult, D47). Rejects with a TaskFailedError
- * (`task_failed`, D16), with `run_cancelled`, or with `run_not_found` when the run was forgotten before.
+ * (`task_failed`, D16; `run_timeout`, D81), with `run_cancelled`, or with `run_not_found` when the run was forgotten before.
  */
 export async function awaitResult<O extends object>(
   run: AwaitedRun<O>,

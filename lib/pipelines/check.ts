@@ -11,6 +11,7 @@ import { validate } from '../definition/generated/pipeline-validator.js';
 import { abbreviate } from '../definition/problems/problem.js';
 import { checkKeep } from '../definition/keep.js';
 import { checkLabels } from '../definition/labels.js';
+import { checkTimeLimit } from '../definition/time-limit.js';
 import { checkStart } from '../definition/triggers/start.js';
 import {
   KEEP_FIELDS,
@@ -134,6 +135,7 @@ function* applyRules(
   yield* checkStart(definition, 'pipeline');
   yield* checkKeep(definition);
   yield* checkLabels(definition);
+  yield* checkTimeLimit(definition);
   yield* checkTasks(draft, catalog, suggestions);
   yield* checkPipelineCalls(draft, depth);
   yield* checkPools(draft, { known: catalog.pools, held: heldPool, suggestions });

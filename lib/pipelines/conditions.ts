@@ -43,6 +43,11 @@ function readCondition(condition: unknown, path: Path): WrittenCondition {
   return { value: value as Json, schema: schema as JsonObject, path: [...path, 'value'] };
 }
 
+/** The template of a condition as it was written, for messages. */
+export function textOf(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 /** Values that make a template alone hold: all but `false`, null, 0, an empty text, list or map, and the text `false`. */
 export function isTrue(value: Json): boolean {
   if (typeof value === 'string') return value !== '' && value !== 'false';
@@ -57,7 +62,7 @@ export function toCondition(
 ): Condition {
   return {
     template: templates.add(template, value),
-    text: String(value),
+    text: textOf(value),
     schema,
     readsItem: references.some(({ reference }) => reference.kind === 'item'),
   };

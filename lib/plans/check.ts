@@ -14,6 +14,7 @@ import { validate } from '../definition/generated/plan-validator.js';
 import type { Problem } from '../definition/problems/problem.js';
 import { checkKeep } from '../definition/keep.js';
 import { checkLabels } from '../definition/labels.js';
+import { checkTimeLimit } from '../definition/time-limit.js';
 import { checkStart } from '../definition/triggers/start.js';
 import {
   KEEP_FIELDS,
@@ -167,6 +168,7 @@ function* applyRules(
   yield* checkStart(definition, 'plan');
   yield* checkKeep(definition);
   yield* checkLabels(definition);
+  yield* checkTimeLimit(definition);
   yield* checkKeys(draft, context);
   for (const { diagnostics } of checks) yield* diagnostics;
   yield* checkContracts(checks, structure, context);

@@ -58,6 +58,7 @@ export function toRunSummary(run: Pick<BaseRun, ListedField | 'kind'>): RunSumma
     finished_at: run.finishedAt === null ? null : toIsoTime(run.finishedAt),
     progress: run.progress,
     error: run.error,
+    error_code: run.errorCode,
     failed_task: run.failedTask,
     rerun_of: run.rerunOf,
     trigger: run.trigger,

@@ -42,7 +42,7 @@ const FOREIGN: AnyEventObject[] = [
   { type: '' },
 ];
 
-const COMMANDS = ['begin', 'cancel', 'force', 'continue', 'step'].map((type) => ({ type }));
+const COMMANDS = ['begin', 'cancel', 'force', 'continue', 'step', 'timeout'].map((type) => ({ type }));
 
 const WAVES = [[], [['a']], [['a', 'b'], ['c'], ['d']]];
 const PAUSES = [
@@ -107,7 +107,9 @@ const otherMachine = withTable(
 const CHARTS: Record<string, Chart> = {
   run: {
     machine: runMachine,
-    bind: (actor) => runPorts.bind(actor, new FakeRunPorts()),
+    // What is aborted stays at work, so that the run waits for it.
+    bind: (actor) =>
+      runPorts.bind(actor, Object.assign(new FakeRunPorts(), { publication: () => undefined })),
     inputs: [undefined, ...WAVES.flatMap((waves) => PAUSES.map((breakpoints) => ({ waves, breakpoints })))],
     events: [
       ...COMMANDS,
@@ -121,7 +123,7 @@ const CHARTS: Record<string, Chart> = {
   },
   plan: {
     machine: planMachine,
-    bind: (actor) => planPorts.bind(actor, new FakePlanPorts()),
+    bind: (actor) => planPorts.bind(actor, Object.assign(new FakePlanPorts(), { isExhausted: true })),
     inputs: [
       undefined,
       { subPipelines: [], concurrency: 1 },

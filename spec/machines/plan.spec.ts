@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { InspectionEvent } from 'xstate';
 import { planMachine } from '../../machines/plan.js';
-import { isSettled, toRunStatus } from '../../machines/status.js';
+import { isSettled, isTimedOut, toRunStatus } from '../../machines/status.js';
 import {
   FakePlanPorts,
   type StartedPlanMachine,
@@ -260,6 +260,7 @@ describe('planMachine', () => {
         'force',
         'step',
         'sub-runs.settled',
+        'timeout',
       ]);
     });
   });
@@ -289,6 +290,24 @@ describe('planMachine', () => {
     },
   };
 
+  it('aborts the runs at work when its time is over, begins no other, and fails (D81)', () => {
+    const { actor, ports } = startPlanMachine(FREE, { concurrency: 2 });
+    const atWork = ports.atWork;
+    actor.send({ type: 'timeout' });
+    expect(ports.cancelledIds).to.deep.equal(atWork);
+    expect(ports.begun).to.deep.equal(atWork);
+    expect(toRunStatus(actor.getSnapshot())).to.equal('failed');
+    expect(isTimedOut(actor.getSnapshot())).to.equal(true);
+  });
+
+  it('only aborts the runs of a cancelled plan when its time is over (D81)', () => {
+    const { actor, ports } = startPlanMachine(FREE);
+    actor.send({ type: 'cancel' });
+    actor.send({ type: 'timeout' });
+    expect(ports.atWork).to.deep.equal([]);
+    expect(toRunStatus(actor.getSnapshot())).to.equal('cancelled');
+  });
+
   it('has every transition of the specification, and no other', () => {
     const found = new Set<string>();
     const visit = (graph: ReturnType<typeof toDirectedGraph>): void => {
@@ -312,6 +331,7 @@ function status({ actor }: StartedPlanMachine): string {
 }
 
 function toStatus(state: string): string {
+  if (state === 'aborting') return 'running';
   return state === 'draining' ? 'cancelled' : state;
 }
 

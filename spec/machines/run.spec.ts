@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { toDirectedGraph } from 'xstate/graph';
 import { runMachine } from '../../machines/run.js';
-import { isSettled, toRunStatus, countWavesExecuted } from '../../machines/status.js';
+import { countWavesExecuted, isSettled, isTimedOut, toRunStatus } from '../../machines/status.js';
 import { FakeRunPorts } from '../support/runs/fake-ports.js';
 import { startRunMachine } from '../support/runs/start-run-machine.js';
 
@@ -84,6 +84,25 @@ describe('runMachine', () => {
     }
   });
 
+  it('aborts the wave when its time is over, starts no further one, and fails when the wave has settled (D81)', () => {
+    const { actor, ports } = startRunMachine([['a', 'b'], ['c']]);
+    ports.succeed('a');
+    actor.send({ type: 'timeout' });
+    expect(ports.log).to.include('abort b').and.not.include('expand c');
+    expect(toRunStatus(actor.getSnapshot())).to.equal('failed');
+    expect(isTimedOut(actor.getSnapshot())).to.equal(true);
+    expect(actor.getSnapshot().context).to.deep.include({ failed: ['b'], wavesExecuted: 1 });
+  });
+
+  it('only aborts the wave of a cancelled run when its time is over (D81)', () => {
+    const { actor, ports } = startRunMachine([['a'], ['c']]);
+    actor.send({ type: 'cancel' });
+    actor.send({ type: 'timeout' });
+    expect(ports.log).to.include('abort a');
+    expect(toRunStatus(actor.getSnapshot())).to.equal('cancelled');
+    expect(isTimedOut(actor.getSnapshot())).to.equal(false);
+  });
+
   it('settles at once when it is cancelled while queued', () => {
     for (const type of ['cancel', 'force'] as const) {
       const { actor, ports } = startRunMachine([['a']], { begin: false });
@@ -100,7 +119,7 @@ describe('runMachine', () => {
       const { actor, ports } = startRunMachine([['a']]);
       ports[end]('a');
       const before = toRunStatus(actor.getSnapshot());
-      for (const type of ['begin', 'cancel', 'force'] as const) actor.send({ type });
+      for (const type of ['begin', 'cancel', 'force', 'timeout'] as const) actor.send({ type });
       expect(toRunStatus(actor.getSnapshot())).to.equal(before);
     }
   });
@@ -167,6 +186,6 @@ function status({ actor }: ReturnType<typeof startRunMachine>): string {
 }
 
 function toStatus(state: string): string {
-  if (state === 'paused') return 'running';
+  if (state === 'paused' || state === 'aborting') return 'running';
   return state === 'draining' ? 'cancelled' : state;
 }

@@ -21,18 +21,16 @@ export const NO_DETAILS: FailureDetails = { calls: new Map(), problem: undefined
 /** Limit of a terminal; a file or pipe gets all failures. */
 const MAX_FAILURES = 50;
 
-/** The failures, or for a run that failed without a failed task, its error. */
+/** The failures; of a run that no task has failed, its error before them. */
 export function errorLines(
-  { failures, error }: RunRecord,
+  { failures, error, failed_task: failedTask }: RunRecord,
   terminal: Terminal,
   seeAll: string,
   details: FailureDetails,
 ): string[] {
-  if (failures.length > 0 || error === null) return failureLines(failures, terminal, seeAll, details);
-  return [
-    ...wrapLine(`  ${terminal.style.red(toSingleLine(error))}`, terminal),
-    ...problemLines(details, terminal),
-  ];
+  const lines = failureLines(failures, terminal, seeAll, details);
+  if (failedTask !== null || error === null) return lines;
+  return [...wrapLine(`  ${terminal.style.red(toSingleLine(error))}`, terminal), ...lines];
 }
 
 function problemLines({ problem }: FailureDetails, terminal: Terminal): string[] {

@@ -226,6 +226,7 @@ function listFields(
     ['started by', record.started_by ? toSingleLine(formatStartedBy(record.started_by)) : record.trigger],
     ['labels', describeLabels(record)],
     ['error', describeError(record)],
+    ['error code', record.error_code ?? null],
   ];
 }
 
@@ -236,9 +237,9 @@ function describeLabels({ labels }: Partial<RunRecord>): string | null {
 }
 
 /** The error, with the task that failed. The error of a plan names the task already. */
-function describeError({ error, failures, kind }: RunRecord): string | null {
+function describeError({ error, failures, failed_task, kind }: RunRecord): string | null {
   if (error === null) return null;
-  const cause = kind === 'plan' ? undefined : findCause(failures);
+  const cause = kind === 'plan' || failed_task === null ? undefined : findCause(failures);
   if (cause === undefined) return toSingleLine(error);
   const item = cause.item === undefined ? '' : `, item ${cause.item}`;
   return `${describeFailedTask(cause)}${item}: ${toSingleLine(error)}`;

@@ -65,6 +65,7 @@ const runState = {
   status,
   paused,
   error: Type.Optional(Type.String()),
+  error_code: Type.Optional(Type.String()),
   failed_task: Type.Optional(FailedTaskSchema),
 };
 

@@ -120,6 +120,11 @@ const summary = {
   finished_at: nullable(Time),
   progress: RunProgressSchema,
   error: nullable(text('Message of the earliest failure; null unless the run has failed.')),
+  error_code: nullable(
+    text(
+      '`run_timeout` when the time of the run was over; else the code of the failure, such as `ECONNREFUSED`. Null when it has none, and unless the run has failed.',
+    ),
+  ),
   failed_task: nullable(FailedTaskSchema, 'Null unless a task has failed the run.'),
   rerun_of: nullable(RunId, 'The run that this one repeats; null when it is not a rerun.'),
   trigger: nullable(RunTriggerSchema, 'Null for a request, a person or any rerun.'),

@@ -22,6 +22,7 @@ export const PIPELINE_FIELDS = [
   'labels',
   ...START_FIELDS,
   'keep',
+  'timeout',
   'tasks',
 ];
 
@@ -38,6 +39,7 @@ export const PLAN_FIELDS = [
   'labels',
   ...START_FIELDS,
   'keep',
+  'timeout',
   'sub_pipelines',
 ];
 

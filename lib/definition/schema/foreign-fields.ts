@@ -31,6 +31,9 @@ const ALL_SUCCEED = 'a task runs when all tasks of the waves before it have succ
 const NO_SHELL =
   'there is no shell, and there are no containers: name a tool under "tool"; docs/tools.md says how to write your own';
 
+const RUN_TIMEOUT =
+  'write timeout: SECONDS, or as in timeout: 1h30m: the limit of the whole run; each task has a limit of its own';
+
 const CONDITIONS =
   'if when unless condition conditions precondition preconditions only_if skip_if switch case else';
 const DEPENDENCIES = 'depends_on depends depend dependencies needs requires require after wait_for upstream';
@@ -43,6 +46,8 @@ const CACHES = 'caching memoize cache_key cache_ttl';
 const PRIORITIES = 'priority priorities priority_class';
 const POOLS = 'pools pool_name queue queues resource_group semaphore semaphores mutex synchronization';
 const ENVIRONMENT = 'env environment env_from vars variables';
+const TIMEOUTS =
+  'timeout_sec timeout_secs timeout_seconds timeout_minutes deadline execution_timeout active_deadline_seconds start_to_close_timeout';
 const LABELS = 'tags metadata annotations owner owners';
 
 const TASK_HINTS = createHints([
@@ -79,10 +84,7 @@ const TASK_HINTS = createHints([
     'write retry: N, the number of further attempts; retry_delay and max_retry_delay set the delays, in seconds',
   ],
   ['retry_interval retry_delay_seconds retry_backoff', 'write retry_delay: SECONDS'],
-  [
-    'timeout_sec timeout_secs timeout_seconds timeout_minutes deadline execution_timeout active_deadline_seconds start_to_close_timeout',
-    'write timeout: SECONDS, the limit of each attempt',
-  ],
+  [TIMEOUTS, 'write timeout: SECONDS, the limit of each attempt'],
   [
     'concurrency max_parallel max_concurrency max_concurrent parallelism limit',
     'write fan_out_concurrency: N',
@@ -111,9 +113,10 @@ const PIPELINE_HINTS = createHints([
     'typed values are under "params", untyped ones under "inputs"',
   ],
   [
-    'timeout timeout_sec concurrency parallelism max_parallel max_active_runs max_active_steps max_active_tasks',
+    'concurrency parallelism max_parallel max_active_runs max_active_steps max_active_tasks',
     'tasks have fields for this; for all tasks it is one of the options of the run, which wavetrain run --help lists',
   ],
+  [`${TIMEOUTS} dagrun_timeout workflow_run_timeout workflow_execution_timeout`, RUN_TIMEOUT],
   ['output outputs result results', 'the outputs of all tasks are the result of the run, by task id'],
   [LABELS, TAGS],
   ['secret secrets', NO_SECRETS],
@@ -141,6 +144,7 @@ const PLAN_HINTS = createHints([
   [`${STEPS} tasks pipelines children`, 'the pipelines are under "sub_pipelines"'],
   ['name title', 'the name of a plan is its "id"'],
   ['concurrency parallelism max_parallel max_concurrency', 'write plan_concurrency: N'],
+  [TIMEOUTS, RUN_TIMEOUT],
   [`params parameters ${ENVIRONMENT}`, 'the values of a plan are under "inputs"'],
   [LABELS, TAGS],
   [CONDITIONS, CONDITIONS_OF_TASKS],

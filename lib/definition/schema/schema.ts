@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { DURATION_TEXT, type Duration, UNIT_MS } from '../../common/duration.js';
-import { KEEP_LIMITS, LABEL_LIMITS, MAX_GOAL_LENGTH } from '../../common/limits.js';
+import { KEEP_LIMITS, LABEL_LIMITS, MAX_GOAL_LENGTH, MAX_RUN_TIMEOUT_DAYS } from '../../common/limits.js';
 import type { Labels } from '../../common/wire/labels.js';
 import { MAX_CONDITIONS } from './fields.js';
 import { LABEL_NAME, LABEL_VALUE } from '../labels.js';
@@ -293,6 +293,18 @@ export const keepField = Type.Optional(
   }),
 );
 
+/** How long a run may take as a whole (D81). */
+export const runTimeoutField = Type.Optional(
+  Type.Unsafe<Duration>({
+    type: ['number', 'string', 'null'],
+    exclusiveMinimum: 0,
+    maximum: (MAX_RUN_TIMEOUT_DAYS * UNIT_MS.d) / 1000,
+    ...DURATION_TEXT,
+    description:
+      'Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout.',
+  }),
+);
+
 export const PipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the pipeline.' }),
@@ -318,6 +330,7 @@ export const PipelineDefinition = Type.Object(
     labels: labelsField('Labels of its runs, as in {team: billing}: lists of runs are filtered by them.'),
     ...startFields,
     keep: keepField,
+    timeout: runTimeoutField,
     tasks: Type.Array(TaskDefinition, { minItems: 1, description: 'The tasks, in any order.' }),
   },
   { additionalProperties: false, description: 'A pipeline.' },

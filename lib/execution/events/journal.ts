@@ -245,6 +245,7 @@ interface RunState {
   readonly machineStatus: RunStatus;
   readonly isPaused: boolean;
   readonly error: string | null;
+  readonly errorCode: string | null;
   readonly failedTask: FailedTask | null;
 }
 
@@ -267,11 +268,17 @@ export class LifecycleEvents {
     if (!this.#journal.isObserved || (status === this.#lastStatus && isPaused === this.#wasPaused)) return;
     this.#lastStatus = status;
     this.#wasPaused = isPaused;
-    const { error, failedTask } = run;
+    const { error, errorCode, failedTask } = run;
     if (isPaused) this.#journal.write({ kind: 'run', status, paused: true });
     else if (error === null) this.#journal.write({ kind: 'run', status });
-    else if (failedTask === null) this.#journal.write({ kind: 'run', status, error });
-    else this.#journal.write({ kind: 'run', status, error, failed_task: failedTask });
+    else
+      this.#journal.write({
+        kind: 'run',
+        status,
+        error,
+        ...(errorCode !== null && { error_code: errorCode }),
+        ...(failedTask !== null && { failed_task: failedTask }),
+      });
   }
 
   beginWave(wave: number, run: RunState): void {

@@ -150,8 +150,9 @@ class DurableCall extends LayeredCall {
   /** Goes on with the call after its last fact, when nothing is known of what follows. */
   #goOn(): void {
     if (this.inner !== undefined || this.#isSettled) return;
-    // A run that was cancelled by force may not have come to stop all of its calls.
-    if (this.#isAborted || this.#history.run.past.facts.isForced) return this.#settleStopped();
+    // A run that was cancelled by force, or whose time was over, may not have come to stop all of its calls.
+    if (this.#isAborted || this.#history.run.past.facts.isStopped(this.#history.place))
+      return this.#settleStopped();
     if (this.#history.run.hasSettled) return;
     const problem = this.#findProblem();
     if (problem !== undefined) return this.#settleLost(problem);

@@ -127,6 +127,11 @@ export interface Begun extends Placed {
   readonly kind: 'begun';
 }
 
+/** The time of a run, a sub-pipeline or a pipeline inside a task was over: what was at work was aborted (D81). */
+export interface TimedOut extends Placed {
+  readonly kind: 'timeout';
+}
+
 /** A pipeline inside a task was created. Earlier facts of this place belong to another call. */
 export interface NestedBegun extends Placed {
   readonly kind: 'nested';
@@ -155,6 +160,7 @@ export type PlacedFact =
   | TaskRefused
   | TaskSkipped
   | Begun
+  | TimedOut
   | NestedBegun
   | SliceUsedUp
   | SliceContinued;

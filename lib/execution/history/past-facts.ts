@@ -3,7 +3,7 @@ import type { LiveEvent } from '../events/event.js';
 import { type CountedEvent, isCounted, type PastEvents } from '../events/journal.js';
 import type { PublishedFile } from '../invocation/files/artifact-store.js';
 import { type CallBegun, type Fact, measureNestedFact } from './fact.js';
-import { attemptPrefix, isInsideAttempt, NestedPlaces } from './nested-places.js';
+import { attemptPrefix, enclosingPlaces, isInsideAttempt, NestedPlaces } from './nested-places.js';
 import { PendingEvents } from './pending-events.js';
 import { toKey } from './replay.js';
 
@@ -41,6 +41,8 @@ export class PastFacts implements PastEvents {
   isCancelled = false;
   /** True when somebody has cancelled the run by force: no call is made any more. */
   isForced = false;
+  /** The places whose time was over: no call is made in them any more. */
+  readonly #timedOut = new Set<string>();
   /** The latest time of a fact, in milliseconds since 1970; undefined when there is none. */
   latestAt: number | undefined;
   /** When the run settled; undefined when it has not. */
@@ -107,7 +109,8 @@ export class PastFacts implements PastEvents {
         this.#isAtWork = true;
         break;
       case 'cancel':
-        this.isCancelled = true;
+        // A cancel that comes while a timeout aborts the run changes nothing.
+        if (!this.#timedOut.has('')) this.isCancelled = true;
         if (fact.force) this.isForced = true;
         break;
       case 'called': {
@@ -119,6 +122,7 @@ export class PastFacts implements PastEvents {
       case 'nested':
         this.#hasNested = true;
         this.exhausted.delete(fact.place);
+        this.#timedOut.delete(fact.place);
         this.nested.begin(fact, position);
         break;
       case 'succeeded':
@@ -132,6 +136,9 @@ export class PastFacts implements PastEvents {
         break;
       case 'published':
         this.#overcomeCrashes = this.#crashes;
+        break;
+      case 'timeout':
+        this.addTimeout(fact.place);
         break;
       case 'due':
       case 'resume':
@@ -178,6 +185,18 @@ export class PastFacts implements PastEvents {
     return this.begunAt !== undefined;
   }
 
+  /** Call when the time of a run, a sub-pipeline or a pipeline inside a task is over. */
+  addTimeout(place: string): void {
+    this.#timedOut.add(place);
+  }
+
+  /** True when no call is made at a place any more: the run was cancelled by force, or its time was over there. */
+  isStopped(place: string): boolean {
+    if (this.isForced || this.#timedOut.has('')) return true;
+    if (this.#timedOut.size === 0) return false;
+    return [...enclosingPlaces(place)].some((enclosing) => this.#timedOut.has(enclosing));
+  }
+
   /** The attempt of a call that a process had noted before it was made; undefined when it has ended, or there is none. */
   findCalled(key: string): CallBegun | undefined {
     return this.#called.get(key);
@@ -198,9 +217,11 @@ export class PastFacts implements PastEvents {
     return this.crashes - this.#overcomeCrashes;
   }
 
-  /** Call when nobody asks for the events any more. */
-  releaseEvents(): void {
+  /** Returns the events once: there may be very many. */
+  takeEvents(): readonly LiveEvent[] {
+    const { events } = this;
     this.events = [];
+    return events;
   }
 
   /** The number of the last event; 0 when there is none. */
@@ -253,6 +274,7 @@ export class PastFacts implements PastEvents {
     this.#refused.clear();
     this.#skipped.clear();
     this.#called.clear();
+    this.#timedOut.clear();
     this.nested.clear();
   }
 }

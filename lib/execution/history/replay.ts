@@ -191,6 +191,8 @@ export function toKey(fact: Fact): string {
       return taskKey(fact.place, fact.task);
     case 'begun':
       return begunKey(fact.place);
+    case 'timeout':
+      return timeoutKey(fact.place);
     case 'nested':
       return nestedKey(fact.place);
     case 'continued':
@@ -216,6 +218,10 @@ export function taskKey(place: string, task: string): string {
 
 export function begunKey(place: string): string {
   return `begun ${place}`;
+}
+
+export function timeoutKey(place: string): string {
+  return `timeout ${place}`;
 }
 
 export function nestedKey(place: string): string {

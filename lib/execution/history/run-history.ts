@@ -145,7 +145,7 @@ export class RunHistory {
     });
   }
 
-  /** True while a task is being published. */
+  /** True while a task is being published: the tasks that wait for it have not gone on yet. */
   get isPublishing(): boolean {
     return this.#publishing > 0;
   }
@@ -234,6 +234,14 @@ class SliceHistory {
   }
 }
 
+/** Does what comes from outside when nothing is being rebuilt or published: a replay would have it at another moment. */
+export function whenAtRest(history: PlacedHistory | undefined, action: () => void): void {
+  const isPublishing = history?.run.isPublishing === true;
+  const wait = history?.rebuilding ?? (isPublishing ? history.run.committed() : undefined);
+  if (wait === undefined) action();
+  else void wait.then(() => whenAtRest(history, action));
+}
+
 /** The history of one pipeline run: notes what happens at its place, and knows what has happened. */
 export class PlacedHistory {
   readonly run: RunHistory;
@@ -252,6 +260,22 @@ export class PlacedHistory {
   /** Undefined when nothing is left to replay. */
   get replay(): Replay | undefined {
     return this.run.replay;
+  }
+
+  /** Resolves when the submitted run has come to where another process left it; undefined when it has. */
+  get rebuilding(): Promise<void> | undefined {
+    return this.isSubmitted && !this.run.isReplayed ? this.run.replayed : undefined;
+  }
+
+  /** Notes what comes from outside; not while facts are replayed, because it was noted before. */
+  noteRequest(fact: Untimed<RunFact>): void {
+    if (this.isSubmitted && this.replay === undefined) this.run.note(fact);
+  }
+
+  /** Call when the run is left as it is. Notes that no crash has ended the work on it. */
+  leave(isAtWork: boolean): void {
+    if (isAtWork) this.run.note({ kind: 'left' });
+    this.run.close();
   }
 
   /** Returns the time of the fact. @param at its time, if that is known */

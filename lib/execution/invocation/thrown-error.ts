@@ -48,6 +48,11 @@ export class RecordedError extends Error {
   }
 }
 
+/** The code of an error, or of the first of its causes that has one; null when none has. */
+export function findCode({ code, causes }: ErrorRecord): string | null {
+  return code ?? causes.find((cause) => cause.code !== undefined)?.code ?? null;
+}
+
 /** Describes anything thrown. Never throws. @param message as the run keeps it @param withStack false saves much time */
 export function describeThrown(
   thrown: unknown,

@@ -6,8 +6,10 @@ import {
   describeFailedTask,
   errorMessage,
   findCause,
+  RUN_TIMEOUT,
   type TaskFailure,
   ToolError,
+  WavetrainError,
 } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json/json.js';
 import { MAX_NESTING_DEPTH } from '../../common/limits.js';
@@ -42,6 +44,8 @@ interface NestedRun extends StoppableRun {
   readonly status: RunStatus;
   readonly failures: readonly TaskFailure[];
   readonly error: string | null;
+  /** Set when the time of the run was over. */
+  readonly timeoutError: string | null;
   readonly result: PipelineOutcome | null;
   /** The values that the tasks of the run stored, in order. */
   readonly writes: readonly Write[];
@@ -315,6 +319,11 @@ function toToolError(
   refusal = CANCELLED,
 ): ToolError {
   if (run.status === 'cancelled') return ToolError.nonRetryable(refusal);
+  const { timeoutError } = run;
+  if (timeoutError !== null) {
+    const timedOut = new WavetrainError(RUN_TIMEOUT, timeoutError);
+    return new ToolError(`pipeline "${definition.id}": ${timeoutError}`, { cause: timedOut });
+  }
   const cause = findCause(run.failures);
   const reason =
     cause === undefined ? (run.error ?? 'stopped') : `${describeFailedTask(cause)}: ${cause.error}`;

@@ -8,8 +8,9 @@ import {
   describeFailedTask,
   errorMessage,
   findCause,
-  type TaskFailure,
+  RUN_TIMEOUT,
   type SkippedTask,
+  type TaskFailure,
 } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import { groupBy } from '../../definition/group-by.js';
@@ -41,7 +42,8 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     budget: MemoryBudget,
     history?: PlacedHistory,
   ) {
-    super(history?.run.timeline ?? new Timeline(dependencies.clock), history);
+    const { clock } = dependencies;
+    super(history?.run.timeline ?? new Timeline(clock), clock, history, prepared.plan.definition.timeout);
     this.prepared = prepared;
     this.budget = budget;
     this.#artifacts = dependencies.artifacts;
@@ -78,9 +80,28 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   /** Names the sub-pipeline and the task of the first failure in time (D47). */
   get error(): string | null {
     if (this.status !== 'failed') return null;
+    if (this.timeoutError !== null) return this.timeoutError;
     const cause = findCause(this.failures);
     if (cause !== undefined) return `${describeFailedTask(cause)}: ${cause.error}`;
     return this.subRuns.error ?? `internal error: ${errorMessage(this.fault)}`;
+  }
+
+  /** Names the sub-pipeline whose time was over, unless a task of another one had failed before. */
+  override get timeoutError(): string | null {
+    const own = super.timeoutError;
+    if (own !== null || this.status !== 'failed') return own;
+    const cause = findCause(this.failures);
+    const isCause = ([id, { timeoutError }]: readonly [string, PipelineRun]): boolean =>
+      timeoutError !== null && (cause === undefined || cause.sub_pipeline === id);
+    const [id, run] = [...this.subRuns.begun].find(isCause) ?? [];
+    return run === undefined ? null : `sub-pipeline "${id}": ${run.timeoutError}`;
+  }
+
+  get errorCode(): string | null {
+    if (this.status !== 'failed') return null;
+    if (this.timeoutError !== null) return RUN_TIMEOUT;
+    const id = findCause(this.failures)?.sub_pipeline;
+    return (id === undefined ? undefined : this.subRuns.begun.get(id)?.errorCode) ?? null;
   }
 
   get artifacts(): readonly RunArtifact[] {

@@ -5,22 +5,26 @@ import type { PortBinding } from '../../../machines/ports.js';
 import {
   INITIAL_STATUS,
   isSettled,
+  isTimedOut,
   type RunSnapshot,
   toBegunStatus,
   toRunStatus,
 } from '../../../machines/status.js';
 import type { RunStatus } from '../../../machines/types.js';
-import type { Timeline } from '../../common/clock.js';
-import type { Labels } from '../../common/wire/labels.js';
+import type { Clock, Timeline } from '../../common/clock.js';
+import type { Duration } from '../../common/duration.js';
 import type { RunTrigger, StartedBy } from '../../common/wire/started-by.js';
 import { type FailedTask, findFailedTask, type TaskFailure } from '../../common/errors.js';
 import type { RunFact } from '../history/fact.js';
 import { begunKey, RUN_KEY } from '../history/replay.js';
 import type { PastFacts } from '../history/past-facts.js';
-import type { PlacedHistory, RunHistory } from '../history/run-history.js';
+import { type PlacedHistory, whenAtRest } from '../history/run-history.js';
 import type { LiveEvent } from '../events/event.js';
 import type { Journal, LifecycleEvents } from '../events/journal.js';
+import type { PreparedPlan } from '../prepare/prepare-plan.js';
+import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { MemoryBudget } from '../memory-budget.js';
+import { RunTimeout } from './run-timeout.js';
 import type { PlanOutcome, RunArtifact, RunOutcome, RunProgress, SubPipelineStatuses } from '../results.js';
 
 /** The part of a snapshot that the machines of pipelines and of plans share. */
@@ -28,7 +32,7 @@ type StatusSnapshot = AnyMachineSnapshot & Pick<RunSnapshot, 'status' | 'value'>
 
 /** The events that runs of pipelines and of plans receive from outside. */
 interface ControlEvent {
-  readonly type: 'begin' | 'cancel' | 'force' | 'continue' | 'step';
+  readonly type: 'begin' | 'cancel' | 'force' | 'continue' | 'step' | 'timeout';
 }
 
 const NO_OP = (): void => {};
@@ -47,12 +51,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** Resolves when nothing of the run is at work any more; never rejects. */
   readonly settled: Promise<void>;
   abstract readonly kind: 'pipeline' | 'plan';
-  abstract readonly prepared: {
-    readonly id: string;
-    readonly tenantId: string;
-    readonly labels: Labels;
-    readonly rerunSource: { readonly runId: string } | undefined;
-  };
+  abstract readonly prepared: PreparedRun | PreparedPlan;
   abstract readonly journal: Journal;
   /** Id of the pipeline or the plan. */
   abstract readonly definitionId: string;
@@ -62,6 +61,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   abstract readonly goal: string;
   /** The error of a failed run: that of the task that failed first (D16); null otherwise. */
   abstract readonly error: string | null;
+  /** The code of that error: `run_timeout`, or that of the failure; null when it has none (D81). */
+  abstract readonly errorCode: string | null;
   /** The failures of tasks, in the order in which they happened. */
   abstract readonly failures: readonly TaskFailure[];
   abstract readonly progress: RunProgress;
@@ -83,6 +84,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** The times of the record and of the events. */
   protected readonly timeline: Timeline;
   readonly #history: PlacedHistory | undefined;
+  readonly #timeout: RunTimeout | undefined;
   #resolveSettled = NO_OP;
   #isStopped = false;
   #isEndKept = false;
@@ -93,9 +95,10 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   #lastSnapshot: S | undefined;
 
   /** @param history undefined when nothing of the run is kept for another process */
-  constructor(timeline: Timeline, history: PlacedHistory | undefined) {
+  constructor(timeline: Timeline, clock: Clock, history: PlacedHistory | undefined, limit?: Duration) {
     this.timeline = timeline;
     this.#history = history;
+    this.#timeout = RunTimeout.of(limit, clock, timeline, history);
     this.createdAt = history?.isSubmitted === true ? history.run.past.createdAt : timeline.now();
     this.settled = new Promise((resolve) => {
       this.#resolveSettled = resolve;
@@ -110,7 +113,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return this.prepared.tenantId;
   }
 
-  get labels(): Labels {
+  get labels(): PreparedRun['labels'] {
     return this.prepared.labels;
   }
 
@@ -161,7 +164,13 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** The task that failed the run; null unless it has failed, and when no task did. */
   get failedTask(): FailedTask | null {
-    return this.status === 'failed' ? findFailedTask(this.failures) : null;
+    if (this.status !== 'failed' || this.timeoutError !== null) return null;
+    return findFailedTask(this.failures);
+  }
+
+  /** Why the run has failed when its time was over, or that of a sub-pipeline; null otherwise (D81). */
+  get timeoutError(): string | null {
+    return isTimedOut(this.snapshot) ? (this.#timeout?.error ?? null) : null;
   }
 
   /** True when nothing of the run is at work any more. */
@@ -197,6 +206,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     if (this.machineStatus !== INITIAL_STATUS || this.isSettled) return;
     const isNew = this.#history !== undefined && this.#history.replay === undefined;
     this.startedAt = isNew ? this.#history.note({ kind: 'begun' }) : this.timeline.now();
+    this.#timeout?.begin(this);
     this.#send('begin');
   }
 
@@ -212,10 +222,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Returns the events that another process has written, once: there may be very many. */
   takePastEvents(): readonly LiveEvent[] {
-    const past = this.#history?.run.past.facts;
-    const events = past?.events ?? [];
-    past?.releaseEvents();
-    return events;
+    return this.#history?.run.past.facts.takeEvents() ?? [];
   }
 
   /** Rebuilds a run that another process has begun, from its history. Resolves when it goes on, or has ended. */
@@ -242,8 +249,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Cancels cooperatively; `force` also aborts the tools in flight (rule 12, D21). */
   cancel(force: boolean): void {
-    this.#whenAtRest(() => {
-      this.#note({ kind: 'cancel', force });
+    whenAtRest(this.#history, () => {
+      this.#history?.noteRequest({ kind: 'cancel', force });
       this.#cancel(force);
     });
   }
@@ -253,14 +260,20 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     this.cancelNestedRuns(force);
   }
 
+  /** Aborts what is at work because the time of the run is over; the run fails, unless it was cancelled before. */
+  timeOut(): void {
+    this.#send('timeout');
+    this.cancelNestedRuns(true);
+  }
+
   /** Lets a paused run go on: to its next breakpoint, or by one wave. Does nothing otherwise. */
   resume(by: 'continue' | 'step'): void {
     this.isResuming = true;
     const resume = (): void =>
-      this.#whenAtRest(() => {
+      whenAtRest(this.#history, () => {
         this.isResuming = false;
         if (!this.isPaused) return;
-        this.#note({ kind: 'resume', by });
+        this.#history?.noteRequest({ kind: 'resume', by });
         this.#send(by);
       });
     const compiling = this.prepareTemplates();
@@ -281,15 +294,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Resolves when the run has come to where another process left it; undefined when it has. */
   get rebuilding(): Promise<void> | undefined {
-    if (this.#history?.isSubmitted !== true) return undefined;
-    return this.#history.run.isReplayed ? undefined : this.#history.run.replayed;
-  }
-
-  /** Does what comes from outside when nothing is being rebuilt or published: a replay would have it at another moment. */
-  #whenAtRest(action: () => void): void {
-    const wait = this.rebuilding ?? (this.isPublishing ? this.committed() : undefined);
-    if (wait === undefined) action();
-    else void wait.then(() => this.#whenAtRest(action));
+    return this.#history?.rebuilding;
   }
 
   /** True while a task is being published: the tasks that wait for it have not gone on yet. */
@@ -302,28 +307,21 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return this.#history?.run.committed();
   }
 
-  /** Notes a fact; not while facts are replayed, because those were noted before. */
-  #note(fact: Parameters<PlacedHistory['run']['note']>[0]): void {
-    const { isSubmitted, replay, run } = this.#history ?? {};
-    if (isSubmitted === true && replay === undefined) run?.note(fact);
-  }
-
   /** Stops the run at once, with its tools. A run with a history is left as it is, for another process (D68). */
   stop(): void {
     this.#isStopped = true;
-    if (this.#history?.isSubmitted === true) this.#leave(this.#history.run);
+    this.#timeout?.stop();
+    if (this.#history?.isSubmitted === true) this.#leave(this.#history);
     this.#actor?.stop();
     // The run has ended, and its end could not be kept.
     if (this.finishedAt !== null) this.#resolveSettled();
   }
 
-  /** Notes that no crash has ended the work on the run. */
-  #leave(history: RunHistory): void {
-    const isAtWork = this.startedAt !== null || this.#restored !== undefined;
-    if (isAtWork && this.finishedAt === null) history.note({ kind: 'left' });
-    history.close();
+  #leave(history: PlacedHistory): void {
+    const hasEnded = this.finishedAt !== null;
+    history.leave(!hasEnded && (this.startedAt !== null || this.#restored !== undefined));
     // The end of the run's tools is no event: the run goes on in another process.
-    if (this.finishedAt === null) this.journal.close();
+    if (!hasEnded) this.journal.close();
   }
 
   /** True when the run was stopped before its end was kept: another process may go on with it. */
@@ -374,6 +372,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Writes the status event, unless it is the last one written. */
   emitStatus(): void {
+    this.#timeout?.update();
     this.lifecycle.writeStatus(this);
   }
 
@@ -384,6 +383,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   #end(fault: unknown): void {
     this.fault = fault;
+    this.#timeout?.stop();
     this.finishedAt = this.timeline.now();
     this.onEnd();
     this.emitStatus();

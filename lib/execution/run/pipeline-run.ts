@@ -5,8 +5,15 @@ import { runMachine, type RunMachineInput } from '../../../machines/run.js';
 import { countWavesExecuted, isPaused, type RunSnapshot } from '../../../machines/status.js';
 import { MemoryBlackboard, OwnBlackboard } from '../session/memory-blackboard.js';
 import { Timeline } from '../../common/clock.js';
-import { errorMessage, findCause, type TaskFailure, type SkippedTask } from '../../common/errors.js';
+import {
+  errorMessage,
+  findCause,
+  RUN_TIMEOUT,
+  type SkippedTask,
+  type TaskFailure,
+} from '../../common/errors.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
+import { findCode } from '../invocation/thrown-error.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { WaitingCalls } from '../invocation/waiting-calls.js';
@@ -40,7 +47,9 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     history?: PlacedHistory,
   ) {
     const kept = parent?.history ?? history;
-    super(parent?.journal.timeline ?? kept?.run.timeline ?? new Timeline(dependencies.clock), kept);
+    const { clock } = dependencies;
+    const timeline = parent?.journal.timeline ?? kept?.run.timeline ?? new Timeline(clock);
+    super(timeline, clock, kept, prepared.pipeline.definition.timeout);
     this.prepared = prepared;
     this.#services = new RunServices(prepared, dependencies, this.timeline, budget, parent, kept);
     this.lifecycle = new LifecycleEvents(this.journal, prepared.pipeline.waves);
@@ -114,7 +123,16 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   get error(): string | null {
     if (this.status !== 'failed') return null;
+    if (this.timeoutError !== null) return this.timeoutError;
     return findCause(this.failures)?.error ?? `internal error: ${errorMessage(this.fault)}`;
+  }
+
+  get errorCode(): string | null {
+    if (this.status !== 'failed') return null;
+    if (this.timeoutError !== null) return RUN_TIMEOUT;
+    const cause = findCause(this.failures);
+    const failed = cause && this.work.getTrace(cause.task_id)?.failedAttempts(cause.item);
+    return failed?.error === undefined ? null : findCode(failed.error);
   }
 
   get artifacts(): readonly RunArtifact[] {

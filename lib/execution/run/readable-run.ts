@@ -21,6 +21,7 @@ export type ListedField =
   | 'finishedAt'
   | 'progress'
   | 'error'
+  | 'errorCode'
   | 'failedTask';
 
 /** The fields of a run that its record and its views read. */

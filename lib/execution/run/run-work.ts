@@ -19,7 +19,7 @@ import type { Write } from '../session/session-overrides.js';
 import { readState } from './conditions.js';
 import { FanOutWork } from './fan-out-work.js';
 import { PublishedOutcomes } from './published-outcomes.js';
-import { Reuse } from './reuse.js';
+import { Reuse } from './reuse/reuse.js';
 import type { TaskTrace } from './task-trace.js';
 import { type TaskServices, TaskWork } from './task-work.js';
 

@@ -4,7 +4,7 @@ import { describeThrown, type ErrorRecord } from '../invocation/thrown-error.js'
 import type { RunSecrets } from '../../definition/secrets/run-secrets.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { Write } from '../session/session-overrides.js';
-import type { ReusableItems } from './reusable-items.js';
+import type { ReusableItems } from './reuse/reusable-items.js';
 
 /** An attempt that failed. Times are milliseconds since 1970, UTC. */
 export interface FailedAttempt {

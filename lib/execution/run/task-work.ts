@@ -15,7 +15,7 @@ import type { ErrorRecord } from '../invocation/thrown-error.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
-import type { Reuse } from './reuse.js';
+import type { Reuse } from './reuse/reuse.js';
 import { findUnmet, renderWith } from './conditions.js';
 import { TaskTrace, UNKNOWN_TIME } from './task-trace.js';
 

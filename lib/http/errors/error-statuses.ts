@@ -96,6 +96,8 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   ...withStatus(500, {
     task_failed:
       'A task of the run failed: `task_id`, `error` and `failures` describe it; `sub_pipeline` too, in a run of a plan.',
+    run_timeout:
+      'The run took longer than the `timeout` of its pipeline or plan; `failures` has the tasks that were stopped.',
     internal:
       'A bug in the server. Its log has the details under the same `id`. Or a backup that could not be written: the message says why.',
   }),

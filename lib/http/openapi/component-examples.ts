@@ -38,6 +38,7 @@ const SUMMARY = {
   ...TIMES,
   progress: { waves: 2, waves_executed: 2, tasks: 2, tasks_settled: 2, invocations: 2 },
   error: null,
+  error_code: null,
   failed_task: null,
   rerun_of: null,
   trigger: null,

@@ -114,6 +114,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
         ...errors,
         ...SUBMISSION_ERRORS,
         'task_failed',
+        'run_timeout',
         'run_cancelled',
         'idempotency_conflict',
         'result_gone',
@@ -259,7 +260,7 @@ function toRunError(record: RunRecord, isShuttingDown: boolean): WavetrainError 
   if (status === 'cancelled' && isShuttingDown) {
     return new WavetrainError('shutting_down', `run ${run_id} was cancelled: the server is shutting down`);
   }
-  return createRunError(run_id, record);
+  return createRunError(run_id, { ...record, failedTask: record.failed_task, errorCode: record.error_code });
 }
 
 /** The response to an accepted run, with the path of its record (D31). */

@@ -9,6 +9,7 @@ import { didYouMean } from '../../definition/problems/hint.js';
 import type { Path } from '../../definition/problems/problem.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';
+import { textOf } from '../conditions.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 
 type DraftCondition = DraftTask['conditions'][number];
@@ -115,7 +116,7 @@ function* checkPossible(
 function toCause({ id, conditions: [first] }: DraftTask, { uncertain }: PipelineDraft): [string, string][] {
   if (!uncertain.has(id)) return [];
   if (first === undefined) return [[id, 'has failed']];
-  return [[id, `is, by its condition ${ellipsize(String(first.value), 80)}`]];
+  return [[id, `is, by its condition ${ellipsize(textOf(first.value), 80)}`]];
 }
 
 /** Warns once of each task whose output is read without a default, although there may be none. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.js';
+import { RUN_TIMEOUT } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
@@ -147,6 +148,8 @@ class Rebuilder {
   /** States by path, of actors that have not ended. */
   readonly #states = new Map<string, string>();
   #time = '';
+  /** True when the time of a sub-pipeline was over. */
+  #hasTimedOutPart = false;
 
   constructor(log: InspectionLog, root: 'run' | 'plan') {
     this.#log = log;
@@ -197,7 +200,8 @@ class Rebuilder {
     }
   }
 
-  #addStatus(path: string, src: 'run' | 'plan', { status, paused, error }: StatusEvent): void {
+  #addStatus(path: string, src: 'run' | 'plan', event: StatusEvent): void {
+    const { status, paused, error } = event;
     const from = this.#states.get(path);
     if (status === 'queued') {
       const source = path === this.#root ? {} : { source: `${this.#root}/sub-runs` };
@@ -206,16 +210,25 @@ class Rebuilder {
     if (status === 'running') {
       // A plan whose sub-runs pause is at work still: its machine has no other state.
       if (src === 'plan' && from === status) return;
-      const event = eventToRunning(from) ?? settledEvent(path, src);
-      return this.#write(path, src, { ...event, state: paused === true ? 'paused' : status });
+      const cause = eventToRunning(from) ?? settledEvent(path, src);
+      return this.#write(path, src, { ...cause, state: paused === true ? 'paused' : status });
     }
     if (status === 'cancelled') {
       const isDraining = from === 'running';
       const end = isDraining ? { state: 'draining' } : { state: status, status: 'done' as const };
       return this.#write(path, src, { event: 'cancel', ...end });
     }
+    if (this.#isTimeout(src, event)) this.#write(path, src, { event: 'timeout', state: 'aborting' });
     const data = error === undefined ? {} : { error };
     this.#write(path, src, { ...settledEvent(path, src), state: status, status: 'done', data });
+  }
+
+  /** True when the time of a run was over (D81): of a plan, not when it was that of a sub-pipeline before. */
+  #isTimeout(src: 'run' | 'plan', { kind, error_code: code, failed_task: task }: StatusEvent): boolean {
+    if (code !== RUN_TIMEOUT || task !== undefined) return false;
+    const isOwn = src === 'run' || !this.#hasTimedOutPart;
+    if (kind === 'sub_pipeline') this.#hasTimedOutPart = true;
+    return isOwn;
   }
 
   #addTask(path: string, event: TaskEvent): void {

@@ -9,7 +9,7 @@ import {
 } from '../../execution/prepare/rerun-source.js';
 import type { TaskOutcome } from '../../execution/results.js';
 import { STOPPED } from '../../execution/invocation/call.js';
-import { Reuse } from '../../execution/run/reuse.js';
+import { Reuse } from '../../execution/run/reuse/reuse.js';
 import type { ReadableWork } from '../../execution/run/readable-run.js';
 import type { TaskTrace } from '../../execution/run/task-trace.js';
 import type { Write } from '../../execution/session/session-overrides.js';

@@ -2,7 +2,7 @@ import type { Steps } from '../../common/scheduling/steps.js';
 import type { ReadableRun } from '../../execution/run/readable-run.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import type { RerunSource } from '../../execution/prepare/rerun-source.js';
-import { Reuse } from '../../execution/run/reuse.js';
+import { Reuse } from '../../execution/run/reuse/reuse.js';
 import type { AcceptedRerunSchema, RerunReportSchema } from '../../common/wire/run.js';
 import type { Shape } from '../../common/wire/shape.js';
 

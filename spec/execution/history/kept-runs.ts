@@ -124,11 +124,19 @@ export class KeptTestRun {
     ownTools: readonly Tool[] = [],
     options: Pick<LocalExecutorOptions, 'blackboard' | 'runOutputLimitBytes'> & {
       readonly clock?: ManualClock;
+      /** Further fields of the pipeline, each followed by a comma. */
+      readonly head?: string;
     } = {},
   ) {
     this.clock = options.clock ?? new ManualClock(facts.at(-1)?.at ?? START);
     this.log = new MemoryFactLog(facts);
-    const executor = new LocalExecutor({ random: () => 0.5, pools: POOLS, ...options, clock: this.clock });
+    const { head = '', ...executorOptions } = options;
+    const executor = new LocalExecutor({
+      random: () => 0.5,
+      pools: POOLS,
+      ...executorOptions,
+      clock: this.clock,
+    });
     const kept = {
       log: this.log,
       past: { id: 'kept', createdAt: START, isRestored: facts.length > 0, facts: PastFacts.of(facts) },
@@ -139,7 +147,7 @@ export class KeptTestRun {
       this.run = executor.createPlanRun({ plan, collect_events: true }, undefined, undefined, kept);
     } else {
       const pipeline = parsePipeline(
-        `{id: spec, goal: be checked, inputs: ${INPUTS}, tasks: [${definition}]}`,
+        `{id: spec, goal: be checked, inputs: ${INPUTS}, ${head} tasks: [${definition}]}`,
         { tools },
       );
       this.run = executor.createRun({ pipeline, collect_events: true }, undefined, undefined, kept);

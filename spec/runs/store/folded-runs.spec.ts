@@ -22,6 +22,9 @@ function toWhen(
   return condition === undefined ? '' : `when: "{{${condition}}}", `;
 }
 
+/** Long enough for all that is not stuck. */
+const TIMEOUT = 'timeout: 50ms,';
+
 /** A task in flow style. It may read what an earlier one returned. */
 const taskOf = (index: number): fc.Arbitrary<string> =>
   fc
@@ -81,6 +84,10 @@ const scenarios = fc.record({
   isPlan: fc.boolean(),
   broken: fc.array(fc.constantFrom('t0', 't1', 't2', 't0[0]', 't1[1]', 't0[2]', 'x'), { maxLength: 3 }),
   cancel: fc.option(fc.record({ after: fc.nat(4), force: fc.boolean() }), { nil: undefined }),
+  /** A task whose tool waits until the time of the run is over, or of its sub-pipeline. */
+  stuck: fc.option(fc.record({ task: fc.constantFrom('t0', 't1', 'x'), part: fc.boolean() }), {
+    nil: undefined,
+  }),
   from: fc.constantFrom(undefined, 'failed', 't0'),
 });
 
@@ -150,23 +157,26 @@ async function pageItems(
 describe('A settled run that is folded from its facts (D74)', () => {
   it('is shown in every view, byte by byte, as its actors had shown it', async () => {
     await fc.assert(
-      fc.asyncProperty(scenarios, async ({ first, second, isPlan, broken, cancel, from }) => {
+      fc.asyncProperty(scenarios, async ({ first, second, isPlan, broken, cancel, stuck, from }) => {
         const keeping = KEEPINGS['memory']?.();
         if (keeping === undefined) throw new Error('there is no store in memory');
         const live = await KeptReruns.open(keeping);
         for (const call of broken) live.broken.add(call);
+        if (stuck !== undefined) live.stuck.add(stuck.task);
+        const [whole, ofPart] =
+          stuck?.part === true ? ['', TIMEOUT] : [stuck === undefined ? '' : TIMEOUT, ''];
         const session = { given: 'value' };
         const part = (id: string, tasks: string): string =>
-          `{id: ${id}, goal: g, pipeline: {id: p-${id}, goal: g, ${LISTS}, tasks: [${tasks}]}}`;
+          `{id: ${id}, goal: g, pipeline: {id: p-${id}, goal: g, ${ofPart} ${LISTS}, tasks: [${tasks}]}}`;
         const runId = isPlan
           ? await live.registry.submitPlan({
               plan: live.parsePlan(
-                `{id: both, goal: g, plan_concurrency: 2, sub_pipelines: [${part('a', first)}, ${part('b', second)}]}`,
+                `{id: both, goal: g, ${whole} plan_concurrency: 2, sub_pipelines: [${part('a', first)}, ${part('b', second)}]}`,
               ),
               session,
             })
           : await live.registry.submit({
-              pipeline: live.parse(`{id: spec, goal: g, ${LISTS}, tasks: [${first}]}`),
+              pipeline: live.parse(`{id: spec, goal: g, ${whole || ofPart} ${LISTS}, tasks: [${first}]}`),
               session,
               collect_events: true,
             });
@@ -176,6 +186,7 @@ describe('A settled run that is folded from its facts (D74)', () => {
         }
         await live.registry.settled(runId);
         live.broken.clear();
+        live.stuck.clear();
         const rerun = await live.registry
           .rerun(runId, from === undefined ? {} : { from: isPlan && from === 't0' ? 'a' : from })
           .catch(() => runId);

@@ -25,6 +25,7 @@ export function createRunRecord(changes: Partial<RunRecord> = {}): RunRecord {
     usage: [],
     sub_pipelines: null,
     events: null,
+    error_code: null,
     failed_task: null,
     rerun_of: null,
     trigger: null,

@@ -25,6 +25,8 @@ export interface TestRunOptions extends Omit<RunInputs, 'pipeline'> {
   readonly tools?: readonly Tool[];
   readonly executor?: LocalExecutorOptions;
   readonly onEvent?: (event: LiveEvent) => void;
+  /** Further fields of the pipeline, each followed by a comma. */
+  readonly head?: string;
   /** Subscribes no listener. */
   readonly silent?: boolean;
 }
@@ -34,11 +36,14 @@ export interface TestRunOptions extends Omit<RunInputs, 'pipeline'> {
  * registry. `tasks` is a YAML flow list of tasks.
  */
 export async function startRun(tasks: string, options: TestRunOptions = {}): Promise<TestRun> {
-  const { tools = [], executor: executorOptions, onEvent, silent = false, ...run } = options;
+  const { tools = [], executor: executorOptions, onEvent, head = '', silent = false, ...run } = options;
   const clock = new ManualClock();
   const executor = new LocalExecutor({ clock, random: () => 0.5, ...executorOptions });
   const values = { inputs: run.inputs ?? {}, session: run.session ?? {} };
-  const pipeline = parsePipeline(`{id: spec, goal: be checked, tasks: [${tasks}]}`, { tools, ...values });
+  const pipeline = parsePipeline(`{id: spec, goal: be checked, ${head} tasks: [${tasks}]}`, {
+    tools,
+    ...values,
+  });
   const events: LiveEvent[] = [];
   const listener = onEvent ?? ((event: LiveEvent) => void events.push(event));
   const created = executor.createRun({ pipeline, ...run });

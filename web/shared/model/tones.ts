@@ -10,6 +10,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   'not run': 'stopped',
   aborted: 'stopped',
   draining: 'paused',
+  aborting: 'failed',
   paused: 'paused',
   idle: 'waiting',
   queued: 'waiting',

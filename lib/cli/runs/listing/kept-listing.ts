@@ -51,6 +51,7 @@ function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): 
     finished_at: null,
     progress: { waves: null, waves_executed: null, tasks, tasks_settled: null, invocations: null },
     error: null,
+    error_code: null,
     failed_task: null,
     rerun_of: rerun?.run_id ?? null,
     trigger: null,

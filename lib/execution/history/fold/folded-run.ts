@@ -98,6 +98,10 @@ abstract class BaseFoldedRun {
     return this.summary.error;
   }
 
+  get errorCode(): string | null {
+    return this.summary.error_code;
+  }
+
   get failedTask(): RunSummary['failed_task'] {
     return this.summary.failed_task;
   }

@@ -175,6 +175,7 @@ function toRun(summary: RunSummary, cost?: number): BaseRun {
     progress: summary.progress,
     error: summary.error,
     failures: [],
+    errorCode: summary.error_code,
     failedTask: summary.failed_task,
     rerunOf: summary.rerun_of,
     trigger: summary.trigger,

@@ -129,6 +129,7 @@ function toEnd(
       finished_at: new Date(SETTLED_AT).toISOString(),
       progress: { waves: 1, waves_executed: 1, tasks: 1, tasks_settled: 1, invocations: 1 },
       error: null,
+      error_code: null,
       failed_task: null,
       rerun_of: rerunOf ?? null,
       trigger: null,

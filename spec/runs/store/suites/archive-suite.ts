@@ -36,6 +36,7 @@ export function summaryOf(
     finished_at: new Date(createdAt + 5).toISOString(),
     progress: { waves: 2, waves_executed: 1, tasks: 3, tasks_settled: 2, invocations: 4 },
     error: null,
+    error_code: null,
     failed_task: null,
     rerun_of: null,
     trigger: null,
@@ -118,6 +119,7 @@ export function archiveSuite(name: string, createPlace: () => StorePlace): void 
       const summary = summaryOf(run, {
         status: 'failed',
         error: 'no luck',
+        error_code: 'ECONNREFUSED',
         failed_task: { task_id: 'a', item: 3 },
         rerun_of: 'run 0',
         trigger: 'webhook',

@@ -48,6 +48,8 @@ export class KeptReruns {
   readonly calls: string[] = [];
   /** Tasks and items, as `task[item]`, whose tool throws. */
   readonly broken = new Set<string>();
+  /** Tasks whose tool waits until it is aborted. */
+  readonly stuck = new Set<string>();
   readonly store: RunStore;
   readonly registry: RunRegistry;
   readonly work = defineTool({
@@ -58,10 +60,11 @@ export class KeptReruns {
       key: { type: 'string', description: 'where it is stored' },
       file: { type: 'string', description: 'what it writes' },
     },
-    run: async ({ text, key, file }, { task_id, item_index, artifacts, blackboard }) => {
+    run: async ({ text, key, file }, { task_id, item_index, artifacts, blackboard, signal }) => {
       const call = item_index === null ? task_id : `${task_id}[${item_index}]`;
       this.calls.push(call);
       if (this.broken.has(task_id) || this.broken.has(call)) throw new Error(`${call} is broken`);
+      if (this.stuck.has(task_id)) await new Promise((_, reject) => signal.addEventListener('abort', reject));
       if (key !== undefined) blackboard.write(key, text, true);
       if (file !== undefined)
         await artifacts.write({ name: file, bytes: JSON.stringify(text), media_type: 'text/plain' });

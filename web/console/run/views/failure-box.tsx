@@ -11,7 +11,7 @@ const MOST_CHARACTERS = 1500;
 export function FailureBox({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   if (record === undefined || record.status !== 'failed') return null;
-  const { error, failed_task: first, failures } = record;
+  const { error, error_code: code, failed_task: first, failures } = record;
   const others = failures.filter(
     ({ task_id, item, sub_pipeline }) =>
       task_id !== first?.task_id || item !== first.item || sub_pipeline !== first.sub_pipeline,
@@ -28,6 +28,11 @@ export function FailureBox({ session }: { readonly session: FollowedRun }) {
         )}
       </h2>
       {error !== null && <pre>{cut(error)}</pre>}
+      {code !== null && (
+        <p class="src">
+          Code: <bdi>{code}</bdi>
+        </p>
+      )}
       {first !== null && (
         <p class="actions">
           <button type="button" onClick={() => session.show({ selection: selectionOf(first) })}>

@@ -36,6 +36,7 @@ interface EndColumns {
   readonly pipeline: string;
   readonly goal: string;
   readonly error: string | null;
+  readonly error_code: string | null;
   readonly failed_task: string | null;
   readonly begun_at: number | null;
   readonly finished_at: number;
@@ -53,7 +54,7 @@ interface EndColumns {
 /** The columns of which a list is made. */
 export const SUMMARY_COLUMNS =
   'run.number, run.id, run.created_at, run.tenant, run.state, run.rerun_of, run.kind, run.pipeline, run.goal, run.error, ' +
-  'run.failed_task, run.begun_at, run.finished_at, run.progress, run.trigger, run.starter, run.starter_name, run.labels';
+  'run.error_code, run.failed_task, run.begun_at, run.finished_at, run.progress, run.trigger, run.starter, run.starter_name, run.labels';
 
 /** A row with these columns. */
 export interface SummaryRow extends Omit<EndColumns, 'artifacts' | 'artifact_bytes' | 'cost' | 'expires_at'> {
@@ -73,6 +74,7 @@ export function toColumns({ summary, cost, artifactCount, artifactBytes, keep }:
     pipeline: summary.pipeline_id,
     goal: summary.goal,
     error: summary.error,
+    error_code: summary.error_code,
     failed_task: failedTask === null ? null : JSON.stringify(failedTask),
     begun_at: summary.started_at === null ? null : Date.parse(summary.started_at),
     finished_at: finishedAt,
@@ -105,6 +107,7 @@ export function toListedRun(row: SummaryRow): ListedRun {
     finished_at: toIsoTime(row.finished_at),
     progress,
     error: row.error,
+    error_code: row.error_code,
     failed_task: row.failed_task === null ? null : (JSON.parse(row.failed_task) as RunSummary['failed_task']),
     rerun_of: row.rerun_of,
     trigger: row.trigger as RunSummary['trigger'],

@@ -143,6 +143,8 @@ const MIGRATIONS: readonly string[] = [
    CREATE TABLE uncounted (number INTEGER NOT NULL);
    INSERT INTO uncounted SELECT coalesce(max(number), 0) FROM run
    HAVING max(number) IS NOT NULL OR EXISTS (SELECT 1 FROM usage);`,
+  // Null in rows of earlier versions (D81).
+  `ALTER TABLE run ADD COLUMN error_code TEXT;`,
 ];
 
 /** A run has so many parts at most; its parts follow each other in the table `packed`, so that they need no index. */

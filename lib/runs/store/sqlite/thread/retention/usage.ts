@@ -16,7 +16,15 @@ const HOUR_BYTES = 400;
 
 /** How often the text of a column stands in the file: in its row and in indexes. */
 const ADDED_COLUMNS = { tenant: 5, idempotency: 2, rerun_of: 2 } as const;
-const ENDED_COLUMNS = { pipeline: 2, goal: 1, error: 1, failed_task: 1, labels: 3, starter_name: 2 } as const;
+const ENDED_COLUMNS = {
+  pipeline: 2,
+  goal: 1,
+  error: 1,
+  error_code: 1,
+  failed_task: 1,
+  labels: 3,
+  starter_name: 2,
+} as const;
 
 type Columns<K extends string> = Readonly<Record<K, string | null>>;
 

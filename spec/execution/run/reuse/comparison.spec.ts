@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Json } from '../../../lib/common/json/json.js';
-import { Comparison, EqualPairs } from '../../../lib/execution/run/comparison.js';
-import type { Write } from '../../../lib/execution/session/session-overrides.js';
-import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import type { Json } from '../../../../lib/common/json/json.js';
+import { Comparison, EqualPairs } from '../../../../lib/execution/run/reuse/comparison.js';
+import type { Write } from '../../../../lib/execution/session/session-overrides.js';
+import { itTimed, measureCpuMsSync } from '../../../support/measuring/cpu-time.js';
 
 const field = (name: string) => ({ kind: 'field', name, index: undefined }) as const;
 const zeros = (length: number): Json[] => Array.from({ length }, () => 0);

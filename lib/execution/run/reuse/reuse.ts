@@ -1,18 +1,18 @@
-import type { Json } from '../../common/json/json.js';
-import { RenderMeter } from '../../definition/template/render-meter.js';
-import type { TemplateScope } from '../../definition/template/scope.js';
-import { startsWithState } from '../../definition/template/reference.js';
-import type { Template } from '../../definition/template/template.js';
-import type { Pipeline, Task } from '../../pipelines/pipeline.js';
+import type { Json } from '../../../common/json/json.js';
+import { RenderMeter } from '../../../definition/template/render-meter.js';
+import type { TemplateScope } from '../../../definition/template/scope.js';
+import { startsWithState } from '../../../definition/template/reference.js';
+import type { Template } from '../../../definition/template/template.js';
+import type { Pipeline, Task } from '../../../pipelines/pipeline.js';
 import {
   type RunDefinition,
   type ItemOutcomes,
   type RerunSource,
   toItemOutcomes,
-} from '../prepare/rerun-source.js';
-import type { TaskOutcome } from '../results.js';
+} from '../../prepare/rerun-source.js';
+import type { TaskOutcome } from '../../results.js';
 import { Comparison, EqualPairs, isEqualJson } from './comparison.js';
-import { isUncertain } from './conditions.js';
+import { isUncertain } from '../conditions.js';
 import { countDefined, ReusableItems } from './reusable-items.js';
 
 type TaskDefinition = Pipeline['definition']['tasks'][number];

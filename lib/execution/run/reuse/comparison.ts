@@ -1,11 +1,11 @@
-import type { Json } from '../../common/json/json.js';
-import { groupBy } from '../../definition/group-by.js';
-import type { Segment } from '../../definition/template/expressions/expression.js';
-import { getMember } from '../../definition/template/expressions/lookup.js';
-import type { ExpressionOperand } from '../../definition/template/expressions/operand.js';
-import type { TemplateScope } from '../../definition/template/scope.js';
-import type { TaskOutcome } from '../results.js';
-import type { Write } from '../session/session-overrides.js';
+import type { Json } from '../../../common/json/json.js';
+import { groupBy } from '../../../definition/group-by.js';
+import type { Segment } from '../../../definition/template/expressions/expression.js';
+import { getMember } from '../../../definition/template/expressions/lookup.js';
+import type { ExpressionOperand } from '../../../definition/template/expressions/operand.js';
+import type { TemplateScope } from '../../../definition/template/scope.js';
+import type { TaskOutcome } from '../../results.js';
+import type { Write } from '../../session/session-overrides.js';
 
 /** The parts of values that are compared for one task or one item: more would hold the event loop. */
 const MAX_COMPARED_PARTS = 100_000;

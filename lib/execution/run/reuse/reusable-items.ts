@@ -1,9 +1,9 @@
-import type { Json } from '../../common/json/json.js';
-import type { Segment } from '../../definition/template/expressions/expression.js';
-import type { Template } from '../../definition/template/template.js';
-import type { ItemOutcomes } from '../prepare/rerun-source.js';
-import type { TaskOutcome } from '../results.js';
-import { NO_WRITES } from '../session/session-overrides.js';
+import type { Json } from '../../../common/json/json.js';
+import type { Segment } from '../../../definition/template/expressions/expression.js';
+import type { Template } from '../../../definition/template/template.js';
+import type { ItemOutcomes } from '../../prepare/rerun-source.js';
+import type { TaskOutcome } from '../../results.js';
+import { NO_WRITES } from '../../session/session-overrides.js';
 import { Comparison } from './comparison.js';
 
 /** The earlier outcome of an item. */
