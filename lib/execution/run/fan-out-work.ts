@@ -98,11 +98,11 @@ export class FanOutWork extends TaskWork {
 
   override onSkip({ item = 0 }: Call, reason: string): void {
     this.outcomeBytes += SKIP_BYTES + reason.length;
+    const { journal } = this.run.services;
+    if (journal.isObserved)
+      journal.write({ kind: 'item', task_id: this.task.id, item, attempt: 0, phase: 'skip', reason });
     if (this.#itemOutputs !== undefined) this.#itemOutputs[item] = null;
     this.trace.onItemSkipped(item, reason, this.latest);
-    const { journal } = this.run.services;
-    if (!journal.isObserved) return;
-    journal.write({ kind: 'item', task_id: this.task.id, item, attempt: 0, phase: 'skip', reason });
   }
 
   #findReusableItems(list: readonly Json[]): void {
