@@ -1,3 +1,4 @@
+import type { SkippedTask } from '../common/errors.js';
 import type { RunStatus } from '../../machines/types.js';
 import { createRunError, type FailedTask, type TaskFailure, WavetrainError } from '../common/errors.js';
 import type { Json } from '../common/json/json.js';
@@ -69,4 +70,11 @@ export async function awaitResult<O extends object>(
   if (result !== null) return { ...result, events: journal.events };
   if (status === 'cancelled' || status === 'failed') throw createRunError(id, run);
   throw new WavetrainError('run_not_found', `run ${id} was forgotten before it had settled`);
+}
+
+/** The tasks of a plan that called nothing, by sub-pipeline in the order in which those began. */
+export function listSkipped(
+  begun: ReadonlyMap<string, { readonly work: { readonly skipped: readonly SkippedTask[] } }>,
+): readonly SkippedTask[] {
+  return [...begun].flatMap(([id, { work }]) => work.skipped.map((task) => ({ sub_pipeline: id, ...task })));
 }

@@ -3,6 +3,7 @@ import type { Path } from '../definition/problems/problem.js';
 import { MAX_CONDITIONS } from '../definition/schema/fields.js';
 import type { DroppableTemplates } from '../definition/template/droppable-templates.js';
 import type { Reference } from '../definition/template/reference.js';
+import type { Condition } from '../definition/template/condition.js';
 import type { Template } from '../definition/template/template.js';
 
 /** A condition as it stands in a definition, which may be wrong (D77). */
@@ -14,19 +15,6 @@ export interface WrittenCondition {
   /** Of the value. */
   readonly path: Path;
 }
-
-/** A condition that a task has before it calls its tool (D77). */
-export interface Condition {
-  readonly template: Template;
-  /** The template as it was written, for messages. */
-  readonly text: string;
-  readonly schema: JsonObject | undefined;
-  /** True when each item has its own answer. */
-  readonly readsItem: boolean;
-}
-
-/** Most tasks have none. */
-export const NO_CONDITIONS: readonly Condition[] = [];
 
 /** Lists the conditions of a `when`: one, or a list of them. */
 export function listConditions(when: unknown, path: Path): readonly WrittenCondition[] {
@@ -44,15 +32,8 @@ function readCondition(condition: unknown, path: Path): WrittenCondition {
 }
 
 /** The template of a condition as it was written, for messages. */
-export function textOf(value: Json): string {
+export function writtenTextOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** Values that make a template alone hold: all but `false`, null, 0, an empty text, list or map, and the text `false`. */
-export function isTrue(value: Json): boolean {
-  if (typeof value === 'string') return value !== '' && value !== 'false';
-  if (typeof value !== 'object' || value === null) return Boolean(value);
-  return Object.keys(value).length > 0;
 }
 
 /** @param templates of the pipeline, which drop the compiled one while no run needs it */
@@ -62,7 +43,7 @@ export function toCondition(
 ): Condition {
   return {
     template: templates.add(template, value),
-    text: textOf(value),
+    text: writtenTextOf(value),
     schema,
     readsItem: references.some(({ reference }) => reference.kind === 'item'),
   };

@@ -35,11 +35,11 @@ const RUN_TIMEOUT =
   'write timeout: SECONDS, or as in timeout: 1h30m: the limit of the whole run; each task has a limit of its own';
 
 const CONDITIONS =
-  'if when unless condition conditions precondition preconditions only_if skip_if switch case else';
+  'if unless condition conditions precondition preconditions only_if skip_if switch case else';
 const DEPENDENCIES = 'depends_on depends depend dependencies needs requires require after wait_for upstream';
 const STEPS = 'steps step jobs stages nodes activities states workflow dag';
 const HANDLERS =
-  'on_failure on_success on_error on_exit on_complete handlers handler_on hooks finally always catch notify mail_on';
+  'on_failure on_success on_exit on_complete handlers handler_on hooks finally always catch notify mail_on';
 const SCHEDULES = 'schedules cron on trigger triggers start_at start_date';
 const PAUSES = 'pause suspend suspended is_paused';
 const CACHES = 'caching memoize cache_key cache_ttl';
@@ -120,8 +120,8 @@ const PIPELINE_HINTS = createHints([
   ['output outputs result results', 'the outputs of all tasks are the result of the run, by task id'],
   [LABELS, TAGS],
   ['secret secrets', NO_SECRETS],
-  [CONDITIONS, CONDITIONS_OF_TASKS],
-  [HANDLERS, NO_HANDLERS],
+  [`${CONDITIONS} when`, CONDITIONS_OF_TASKS],
+  [`${HANDLERS} on_error`, NO_HANDLERS],
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
@@ -147,8 +147,8 @@ const PLAN_HINTS = createHints([
   [TIMEOUTS, RUN_TIMEOUT],
   [`params parameters ${ENVIRONMENT}`, 'the values of a plan are under "inputs"'],
   [LABELS, TAGS],
-  [CONDITIONS, CONDITIONS_OF_TASKS],
-  [HANDLERS, NO_HANDLERS],
+  [`${CONDITIONS} when`, CONDITIONS_OF_TASKS],
+  [`${HANDLERS} on_error`, NO_HANDLERS],
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
@@ -161,7 +161,7 @@ const SUB_PIPELINE_HINTS = createHints([
   ['name title', { name: 'id' }],
   ['definition spec template', { name: 'pipeline' }],
   ['params parameters with args arguments', { name: 'inputs' }],
-  [CONDITIONS, CONDITIONS_OF_TASKS],
+  [`${CONDITIONS} when`, CONDITIONS_OF_TASKS],
 ]);
 
 const HINTS = new Map<readonly string[], () => Hints>([

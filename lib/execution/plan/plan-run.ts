@@ -1,5 +1,5 @@
 import { type Keep, readKeep } from '../../definition/keep.js';
-import { listSkipped } from '../run/readable-run.js';
+import { listSkipped } from '../results.js';
 import { createActor, type SnapshotFrom } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
 import { planPorts } from '../../../machines/sub-runs.js';

@@ -8,7 +8,7 @@ import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import { type AbortableCall, type Call, type CallOutput, NO_ABORT } from '../invocation/call.js';
 import type { TaskOutcome } from '../results.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
-import { findUnmet, renderForItems } from './conditions.js';
+import { findUnmet, renderForItems } from '../../definition/template/condition.js';
 import { TaskWork, toFailureBytes } from './task-work.js';
 
 /** Of so many items that begin one after another, one reads the clock. */

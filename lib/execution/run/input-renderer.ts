@@ -9,7 +9,7 @@ import { validateInputs } from '../../tools/inputs/validate.js';
 import { copyToJson } from '../invocation/json-output.js';
 import type { Write } from '../session/session-overrides.js';
 import { StoredValues } from '../session/stored-values.js';
-import { readState } from './conditions.js';
+import { readState } from './task-trace.js';
 import type { ReadablePipelineRun, ReadableSubRun } from './readable-run.js';
 
 const WRITES_PER_STEP = 5000;

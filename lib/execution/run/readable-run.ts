@@ -1,4 +1,3 @@
-import type { SkippedTask } from '../../common/errors.js';
 import type { PlanRun } from '../plan/plan-run.js';
 import type { PipelineRun } from './pipeline-run.js';
 import type { RunWork } from './run-work.js';
@@ -58,10 +57,3 @@ export interface ReadablePlanRun extends Pick<PlanRun, Shown | 'kind' | 'subPipe
 }
 
 export type ReadableRun = ReadablePipelineRun | ReadablePlanRun;
-
-/** The tasks of a plan that called nothing, by sub-pipeline in the order in which those began. */
-export function listSkipped(
-  begun: ReadonlyMap<string, Pick<ReadableSubRun, 'work'>>,
-): readonly SkippedTask[] {
-  return [...begun].flatMap(([id, { work }]) => work.skipped.map((task) => ({ sub_pipeline: id, ...task })));
-}

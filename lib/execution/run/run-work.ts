@@ -16,11 +16,10 @@ import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Session } from '../session/session.js';
 import type { Write } from '../session/session-overrides.js';
-import { readState } from './conditions.js';
 import { FanOutWork } from './fan-out-work.js';
 import { PublishedOutcomes } from './published-outcomes.js';
 import { Reuse } from './reuse/reuse.js';
-import type { TaskTrace } from './task-trace.js';
+import { readState, type TaskTrace } from './task-trace.js';
 import { type TaskServices, TaskWork } from './task-work.js';
 
 type OnPublished = Parameters<RunPorts['publish']>[2];

@@ -1,7 +1,10 @@
+import { toTaskStatus } from '../../../machines/status.js';
 import type { TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import { describeThrown, type ErrorRecord } from '../invocation/thrown-error.js';
 import type { RunSecrets } from '../../definition/secrets/run-secrets.js';
+import type { StateMember } from '../../definition/template/reference.js';
+import type { Task } from '../../pipelines/pipeline.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { Write } from '../session/session-overrides.js';
 import type { ReusableItems } from './reuse/reusable-items.js';
@@ -192,4 +195,27 @@ function measure({ message, causes, stack = '' }: ErrorRecord): number {
   let bytes = RECORD_BYTES + message.length + stack.length;
   for (const cause of causes) bytes += RECORD_BYTES + cause.message.length;
   return bytes;
+}
+
+/** The state of a task that templates may read (D79); undefined for a task without `when` and `on_error: continue`. */
+export function readState(
+  task: Task | undefined,
+  trace: TaskTrace | undefined,
+): Readonly<Record<StateMember, string | null>> | undefined {
+  if (!isUncertain(task) || trace === undefined) return undefined;
+  const { hasFailed, skipReason, error } = trace;
+  const isSkipped = skipReason !== undefined;
+  const status = toTaskStatus({
+    hasBegun: true,
+    hasSucceeded: !hasFailed,
+    hasFailed,
+    isSkipped,
+    isOver: true,
+  });
+  return { status, error: error?.message ?? null };
+}
+
+/** Returns true for a task that may be skipped, or fail without its run, by itself. */
+export function isUncertain(task: Task | undefined): boolean {
+  return task !== undefined && (task.conditions.length > 0 || task.toleratesFailure);
 }

@@ -16,7 +16,7 @@ import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
 import type { Reuse } from './reuse/reuse.js';
-import { findUnmet, renderWith } from './conditions.js';
+import { findUnmet, renderWith } from '../../definition/template/condition.js';
 import { TaskTrace, UNKNOWN_TIME } from './task-trace.js';
 
 /** Before they are rendered. */

@@ -9,7 +9,7 @@ import { didYouMean } from '../../definition/problems/hint.js';
 import type { Path } from '../../definition/problems/problem.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';
-import { textOf } from '../conditions.js';
+import { writtenTextOf } from '../conditions.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 
 type DraftCondition = DraftTask['conditions'][number];
@@ -116,12 +116,17 @@ function* checkPossible(
 function toCause({ id, conditions: [first] }: DraftTask, { uncertain }: PipelineDraft): [string, string][] {
   if (!uncertain.has(id)) return [];
   if (first === undefined) return [[id, 'has failed']];
-  return [[id, `is, by its condition ${ellipsize(textOf(first.value), 80)}`]];
+  return [[id, `is, by its condition ${ellipsize(writtenTextOf(first.value), 80)}`]];
 }
 
 /** Warns once of each task whose output is read without a default, although there may be none. */
 function* checkReads(task: DraftTask, causes: ReadonlyMap<string, string>): Generator<Diagnostic> {
-  const warned = new Set<string>();
+  // Who reads a task in a condition knows that it may be missing.
+  const warned = new Set(
+    task.conditions.flatMap(({ references }) =>
+      references.flatMap(({ reference }) => (reference.kind === 'task' ? reference.taskId : [])),
+    ),
+  );
   for (const { reference, hasFallback, source, path, at } of listReferences(task)) {
     if (reference.kind !== 'task' || reference.member !== undefined || hasFallback) continue;
     const { taskId } = reference;

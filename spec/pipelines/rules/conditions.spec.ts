@@ -94,12 +94,13 @@ describe('The check of tasks whose output may be missing (D78, D79)', () => {
     expect(onlyProblem(checked).message).to.equal('task "b" is skipped when "a" has failed');
   });
 
-  it('warns of none that gives a default, reads the state, or only waits', () => {
+  it('warns of none that gives a default, reads the state, only waits, or has a condition over it', () => {
     const checked = checkTaskList(
       `- {id: a, tool: mock, on_error: continue}
 - {id: b, tool: mock, inputs: {x: "{{a.output ?? null}}"}}
 - {id: c, tool: mock, inputs: {x: "{{a.error}} {{a.status}}"}}
-- {id: d, tool: mock, await: [a]}`,
+- {id: d, tool: mock, await: [a]}
+- {id: e, tool: mock, when: "{{a.output}}", inputs: {x: "{{a.output}}"}}`,
     );
     expect(checked.problems).to.deep.equal([]);
   });

@@ -12,7 +12,7 @@ import type { PlanOutcome, RunArtifact, RunOutcome, SubPipelineStatuses } from '
 import type { RunSummary } from '../../../common/wire/run-summary.js';
 import type { FoldedWork } from './folded-work.js';
 import type { ReadablePipelineRun, ReadablePlanRun, ReadableSubRun } from '../../run/readable-run.js';
-import { listSkipped } from '../../run/readable-run.js';
+import { listSkipped } from '../../results.js';
 
 /** The parts that settled runs of pipelines and of plans share. */
 export interface FoldedParts {

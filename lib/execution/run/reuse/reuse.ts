@@ -12,7 +12,7 @@ import {
 } from '../../prepare/rerun-source.js';
 import type { TaskOutcome } from '../../results.js';
 import { Comparison, EqualPairs, isEqualJson } from './comparison.js';
-import { isUncertain } from '../conditions.js';
+import { isUncertain } from '../task-trace.js';
 import { countDefined, ReusableItems } from './reusable-items.js';
 
 type TaskDefinition = Pipeline['definition']['tasks'][number];

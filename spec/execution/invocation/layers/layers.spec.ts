@@ -16,7 +16,7 @@ import { retry } from '../../../../lib/execution/invocation/retry.js';
 import { timeout } from '../../../../lib/execution/invocation/timeout.js';
 import { ToolError } from '../../../../lib/common/errors.js';
 import type { InvocationServices } from '../../../../lib/execution/run-context.js';
-import { NO_CONDITIONS } from '../../../../lib/pipelines/conditions.js';
+import { NO_CONDITIONS } from '../../../../lib/definition/template/condition.js';
 import type { Task } from '../../../../lib/pipelines/pipeline.js';
 import { ManualClock } from '../../../support/manual-clock.js';
 

@@ -4,11 +4,22 @@ import { describeViolation } from '../../common/json-schema/violation.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import { writeStart } from '../../common/json/json-writer.js';
 import { ellipsize } from '../../common/text.js';
-import type { TemplateScope } from '../../definition/template/scope.js';
-import { type Condition, isTrue } from '../../pipelines/conditions.js';
-import type { Task } from '../../pipelines/pipeline.js';
-import type { StateMember } from '../../definition/template/reference.js';
-import type { TaskTrace } from './task-trace.js';
+import { TemplateError } from './expressions/operand.js';
+import type { TemplateScope } from './scope.js';
+import type { Template } from './template.js';
+
+/** A condition that a task has before it calls its tool (D77). */
+export interface Condition {
+  readonly template: Template;
+  /** The template as it was written, for messages. */
+  readonly text: string;
+  readonly schema: JsonObject | undefined;
+  /** True when each item has its own answer. */
+  readonly readsItem: boolean;
+}
+
+/** Most tasks have none. */
+export const NO_CONDITIONS: readonly Condition[] = [];
 
 /** Steps that one condition may take for one value: some milliseconds. */
 const MAX_STEPS = 100_000;
@@ -59,7 +70,7 @@ function describeViolated({ text }: Condition, schema: JsonObject, value: Json):
   const budget = new CheckBudget(MAX_STEPS);
   const [violation] = new BoundedSchema(schema, budget, 1).findViolations(value);
   const shown = ellipsize(text, MAX_SHOWN);
-  if (budget.isExceeded) throw new Error(`${shown} ${TOO_MANY_STEPS}`);
+  if (budget.isExceeded) throw new TemplateError(text.replaceAll(/^\{\{|\}\}$/g, ''), TOO_MANY_STEPS);
   if (violation === undefined) return undefined;
   if (violation.keyword === 'not') return `${shown} is ${describeValue(value)}, which "not" excludes`;
   return describeViolation(violation, { one: `${shown}: field`, all: shown });
@@ -70,18 +81,9 @@ function describeValue(value: Json): string {
   return writeStart(value, MAX_SHOWN);
 }
 
-/** The state of a task that templates may read (D79); undefined for a task without `when` and `on_error: continue`. */
-export function readState(
-  task: Task | undefined,
-  trace: TaskTrace | undefined,
-): Readonly<Record<StateMember, string | null>> | undefined {
-  if (!isUncertain(task) || trace === undefined) return undefined;
-  if (trace.skipReason !== undefined) return { status: 'skipped', error: null };
-  if (trace.hasFailed) return { status: 'failed', error: trace.error?.message ?? null };
-  return { status: 'succeeded', error: null };
-}
-
-/** Returns true for a task that may be skipped, or fail without its run, by itself. */
-export function isUncertain(task: Task | undefined): boolean {
-  return task !== undefined && (task.conditions.length > 0 || task.toleratesFailure);
+/** Values that make a template alone hold: all but `false`, null, 0, an empty text, list or map, and the text `false`. */
+function isTrue(value: Json): boolean {
+  if (typeof value === 'string') return value !== '' && value !== 'false';
+  if (typeof value !== 'object' || value === null) return Boolean(value);
+  return Object.keys(value).length > 0;
 }
