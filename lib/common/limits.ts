@@ -48,6 +48,9 @@ export const MAX_CALLED_VALUES = 10_000;
 /** The longest time, and the largest number, of `keep` in a definition (D74). */
 export const KEEP_LIMITS = { days: 3650, runs: 1_000_000 };
 
+/** The lowest and the highest `priority` of a definition (D81). */
+export const PRIORITY_LIMITS = { lowest: -100, highest: 100 };
+
 /** Maximum number of pipelines and plans of a tenant that statistics count by themselves in one hour (D74). */
 export const MAX_PIPELINES_PER_HOUR = 1000;
 

@@ -128,6 +128,9 @@ const summary = {
     Type.String(),
     'The labels of its definition and of its submission, by name; empty when there are none.',
   ),
+  priority: Type.Integer({
+    description: 'Of its definition: queued runs of a tenant with a higher one begin first.',
+  }),
 };
 
 export const RunSummarySchema = described('RunSummary', 'A run without its large fields.', summary);

@@ -2,7 +2,7 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","sub_pipelines"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the plan."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, passed to the sub-pipelines that list them."},"plan_concurrency":{"type":["integer","null"],"minimum":1,"default":1,"description":"How many independent sub-pipelines may run together."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"sub_pipelines":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the sub-pipeline."},"reads":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it reads. It runs after the sub-pipelines that store them."},"stores":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it stores. No other sub-pipeline stores them."},"inputs":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Inputs of the plan that are passed to it."},"file":{"type":["string","null"],"minLength":1,"description":"Its pipeline file, beside or below the plan file. Default: the sibling ID.yaml."},"pipeline":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Its pipeline, instead of a file."}},"additionalProperties":false,"description":"A pipeline within a plan."},"minItems":1,"maxItems":2000,"description":"The pipelines. The keys they read and store determine the order."}},"additionalProperties":false,"description":"A plan: pipelines that pass values through the blackboard."};
+const schema31 = {"type":"object","required":["id","sub_pipelines"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the plan."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, passed to the sub-pipelines that list them."},"plan_concurrency":{"type":["integer","null"],"minimum":1,"default":1,"description":"How many independent sub-pipelines may run together."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"sub_pipelines":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the sub-pipeline."},"reads":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it reads. It runs after the sub-pipelines that store them."},"stores":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it stores. No other sub-pipeline stores them."},"inputs":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Inputs of the plan that are passed to it."},"file":{"type":["string","null"],"minLength":1,"description":"Its pipeline file, beside or below the plan file. Default: the sibling ID.yaml."},"pipeline":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Its pipeline, instead of a file."}},"additionalProperties":false,"description":"A pipeline within a plan."},"minItems":1,"maxItems":2000,"description":"The pipelines. The keys they read and store determine the order."}},"additionalProperties":false,"description":"A plan: pipelines that pass values through the blackboard."};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
@@ -625,10 +625,10 @@ return false;
 }
 }
 }
-if(data.keep !== undefined){
-let data21 = data.keep;
-if((((!((typeof data21 == "number") && (isFinite(data21)))) && (typeof data21 !== "string")) && (!(data21 && typeof data21 == "object" && !Array.isArray(data21)))) && (data21 !== null)){
-const err38 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/type",keyword:"type",params:{type: schema31.properties.keep.type},message:"must be number,string,object,null"};
+if(data.priority !== undefined){
+let data21 = data.priority;
+if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (data21 !== null)){
+const err38 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: schema31.properties.priority.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -641,8 +641,8 @@ return false;
 }
 }
 if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 > 315360000 || isNaN(data21)){
-const err39 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
+if(data21 > 100 || isNaN(data21)){
+const err39 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -654,8 +654,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data21 <= 0 || isNaN(data21)){
-const err40 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data21 < -100 || isNaN(data21)){
+const err40 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -100},message:"must be >= -100"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -668,9 +668,11 @@ return false;
 }
 }
 }
-if(typeof data21 === "string"){
-if(data21.length < 1){
-const err41 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data.keep !== undefined){
+let data22 = data.keep;
+if((((!((typeof data22 == "number") && (isFinite(data22)))) && (typeof data22 !== "string")) && (!(data22 && typeof data22 == "object" && !Array.isArray(data22)))) && (data22 !== null)){
+const err41 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/type",keyword:"type",params:{type: schema31.properties.keep.type},message:"must be number,string,object,null"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -682,8 +684,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern11.test(data21)){
-const err42 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 > 315360000 || isNaN(data22)){
+const err42 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -695,11 +698,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-for(const key7 in data21){
-if(!((key7 === "days") || (key7 === "runs"))){
-const err43 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(data22 <= 0 || isNaN(data22)){
+const err43 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -712,11 +712,9 @@ return false;
 }
 }
 }
-if(data21.days !== undefined){
-let data22 = data21.days;
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 > 3650 || isNaN(data22)){
-const err44 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650"};
+if(typeof data22 === "string"){
+if(data22.length < 1){
+const err44 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -728,8 +726,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data22 <= 0 || isNaN(data22)){
-const err45 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(!pattern11.test(data22)){
+const err45 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -742,8 +740,10 @@ return false;
 }
 }
 }
-else {
-const err46 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+for(const key7 in data22){
+if(!((key7 === "days") || (key7 === "runs"))){
+const err46 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -756,10 +756,11 @@ return false;
 }
 }
 }
-if(data21.runs !== undefined){
-let data23 = data21.runs;
-if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-const err47 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data22.days !== undefined){
+let data23 = data22.days;
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 > 3650 || isNaN(data23)){
+const err47 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -771,9 +772,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 > 1000000 || isNaN(data23)){
-const err48 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if(data23 <= 0 || isNaN(data23)){
+const err48 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -785,8 +785,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data23 < 0 || isNaN(data23)){
-const err49 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+else {
+const err49 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -799,14 +800,10 @@ return false;
 }
 }
 }
-}
-}
-}
-if(data.sub_pipelines !== undefined){
-let data24 = data.sub_pipelines;
-if(Array.isArray(data24)){
-if(data24.length > 2000){
-const err50 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/maxItems",keyword:"maxItems",params:{limit: 2000},message:"must NOT have more than 2000 items"};
+if(data22.runs !== undefined){
+let data24 = data22.runs;
+if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
+const err50 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -818,8 +815,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data24.length < 1){
-const err51 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 > 1000000 || isNaN(data24)){
+const err51 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -831,12 +829,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-const len1 = data24.length;
-for(let i1=0; i1<len1; i1++){
-let data25 = data24[i1];
-if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
-if(data25.id === undefined){
-const err52 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(data24 < 0 || isNaN(data24)){
+const err52 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -848,9 +842,15 @@ validate20.errors = vErrors;
 return false;
 }
 }
-for(const key8 in data25){
-if(!(((((((key8 === "id") || (key8 === "goal")) || (key8 === "reads")) || (key8 === "stores")) || (key8 === "inputs")) || (key8 === "file")) || (key8 === "pipeline"))){
-const err53 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+}
+}
+}
+}
+if(data.sub_pipelines !== undefined){
+let data25 = data.sub_pipelines;
+if(Array.isArray(data25)){
+if(data25.length > 2000){
+const err53 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/maxItems",keyword:"maxItems",params:{limit: 2000},message:"must NOT have more than 2000 items"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -862,12 +862,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data25.id !== undefined){
-let data26 = data25.id;
-if(typeof data26 === "string"){
-if(!pattern12.test(data26)){
-const err54 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+if(data25.length < 1){
+const err54 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -879,9 +875,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err55 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len1 = data25.length;
+for(let i1=0; i1<len1; i1++){
+let data26 = data25[i1];
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+if(data26.id === undefined){
+const err55 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -893,11 +892,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data25.goal !== undefined){
-let data27 = data25.goal;
-if((typeof data27 !== "string") && (data27 !== null)){
-const err56 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.goal.type},message:"must be string,null"};
+for(const key8 in data26){
+if(!(((((((key8 === "id") || (key8 === "goal")) || (key8 === "reads")) || (key8 === "stores")) || (key8 === "inputs")) || (key8 === "file")) || (key8 === "pipeline"))){
+const err56 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -909,9 +906,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
+}
+if(data26.id !== undefined){
+let data27 = data26.id;
 if(typeof data27 === "string"){
-if(data27.length > 10000){
-const err57 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
+if(!pattern12.test(data27)){
+const err57 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -924,11 +924,8 @@ return false;
 }
 }
 }
-}
-if(data25.reads !== undefined){
-let data28 = data25.reads;
-if((!(Array.isArray(data28))) && (data28 !== null)){
-const err58 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads",schemaPath:"#/properties/sub_pipelines/items/properties/reads/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.reads.type},message:"must be array,null"};
+else {
+const err58 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -940,13 +937,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data28)){
-const len2 = data28.length;
-for(let i2=0; i2<len2; i2++){
-let data29 = data28[i2];
-if(typeof data29 === "string"){
-if(data29.length < 1){
-const err59 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data26.goal !== undefined){
+let data28 = data26.goal;
+if((typeof data28 !== "string") && (data28 !== null)){
+const err59 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.goal.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -958,9 +953,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err60 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data28 === "string"){
+if(data28.length > 10000){
+const err60 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -974,11 +969,10 @@ return false;
 }
 }
 }
-}
-if(data25.stores !== undefined){
-let data30 = data25.stores;
-if((!(Array.isArray(data30))) && (data30 !== null)){
-const err61 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores",schemaPath:"#/properties/sub_pipelines/items/properties/stores/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.stores.type},message:"must be array,null"};
+if(data26.reads !== undefined){
+let data29 = data26.reads;
+if((!(Array.isArray(data29))) && (data29 !== null)){
+const err61 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads",schemaPath:"#/properties/sub_pipelines/items/properties/reads/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.reads.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -990,13 +984,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data30)){
-const len3 = data30.length;
-for(let i3=0; i3<len3; i3++){
-let data31 = data30[i3];
-if(typeof data31 === "string"){
-if(data31.length < 1){
-const err62 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(Array.isArray(data29)){
+const len2 = data29.length;
+for(let i2=0; i2<len2; i2++){
+let data30 = data29[i2];
+if(typeof data30 === "string"){
+if(data30.length < 1){
+const err62 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -1010,7 +1004,7 @@ return false;
 }
 }
 else {
-const err63 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err63 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -1025,10 +1019,10 @@ return false;
 }
 }
 }
-if(data25.inputs !== undefined){
-let data32 = data25.inputs;
-if((!(Array.isArray(data32))) && (data32 !== null)){
-const err64 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs",schemaPath:"#/properties/sub_pipelines/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.inputs.type},message:"must be array,null"};
+if(data26.stores !== undefined){
+let data31 = data26.stores;
+if((!(Array.isArray(data31))) && (data31 !== null)){
+const err64 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores",schemaPath:"#/properties/sub_pipelines/items/properties/stores/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.stores.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -1040,13 +1034,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data32)){
-const len4 = data32.length;
-for(let i4=0; i4<len4; i4++){
-let data33 = data32[i4];
-if(typeof data33 === "string"){
-if(data33.length < 1){
-const err65 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(Array.isArray(data31)){
+const len3 = data31.length;
+for(let i3=0; i3<len3; i3++){
+let data32 = data31[i3];
+if(typeof data32 === "string"){
+if(data32.length < 1){
+const err65 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -1060,7 +1054,7 @@ return false;
 }
 }
 else {
-const err66 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err66 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -1075,10 +1069,10 @@ return false;
 }
 }
 }
-if(data25.file !== undefined){
-let data34 = data25.file;
-if((typeof data34 !== "string") && (data34 !== null)){
-const err67 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.file.type},message:"must be string,null"};
+if(data26.inputs !== undefined){
+let data33 = data26.inputs;
+if((!(Array.isArray(data33))) && (data33 !== null)){
+const err67 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs",schemaPath:"#/properties/sub_pipelines/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.inputs.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -1090,9 +1084,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
+if(Array.isArray(data33)){
+const len4 = data33.length;
+for(let i4=0; i4<len4; i4++){
+let data34 = data33[i4];
 if(typeof data34 === "string"){
 if(data34.length < 1){
-const err68 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err68 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1105,11 +1103,8 @@ return false;
 }
 }
 }
-}
-if(data25.pipeline !== undefined){
-let data35 = data25.pipeline;
-if((!(data35 && typeof data35 == "object" && !Array.isArray(data35))) && (data35 !== null)){
-const err69 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/pipeline",schemaPath:"#/properties/sub_pipelines/items/properties/pipeline/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.pipeline.type},message:"must be object,null"};
+else {
+const err69 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1121,18 +1116,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
-var props3 = {};
-for(const key9 in data35){
-if(pattern5.test(key9)){
-props3[key9] = true;
 }
 }
 }
-}
-}
-else {
-const err70 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data26.file !== undefined){
+let data35 = data26.file;
+if((typeof data35 !== "string") && (data35 !== null)){
+const err70 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.file.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1144,10 +1134,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err71 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(typeof data35 === "string"){
+if(data35.length < 1){
+const err71 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1161,13 +1150,68 @@ return false;
 }
 }
 }
-else {
-const err72 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data26.pipeline !== undefined){
+let data36 = data26.pipeline;
+if((!(data36 && typeof data36 == "object" && !Array.isArray(data36))) && (data36 !== null)){
+const err72 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/pipeline",schemaPath:"#/properties/sub_pipelines/items/properties/pipeline/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.pipeline.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err72];
 }
 else {
 vErrors.push(err72);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
+var props3 = {};
+for(const key9 in data36){
+if(pattern5.test(key9)){
+props3[key9] = true;
+}
+}
+}
+}
+}
+else {
+const err73 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err73];
+}
+else {
+vErrors.push(err73);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err74 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err74];
+}
+else {
+vErrors.push(err74);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err75 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

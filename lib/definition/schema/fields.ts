@@ -23,6 +23,7 @@ export const PIPELINE_FIELDS = [
   'reads',
   'labels',
   ...START_FIELDS,
+  'priority',
   'keep',
   'tasks',
 ];
@@ -39,6 +40,7 @@ export const PLAN_FIELDS = [
   'plan_concurrency',
   'labels',
   ...START_FIELDS,
+  'priority',
   'keep',
   'sub_pipelines',
 ];

@@ -22,7 +22,10 @@ const NO_HANDLERS = 'there are no handlers: read the record of the run, or follo
 const NO_SECRETS =
   'secrets are not declared: the inputs of a task read {{secrets.NAME}}, which comes from SECRET_NAME in the environment';
 const NO_WAITING = 'no task waits for a person or a signal; the tool sleep waits for some seconds';
-const NO_PRIORITIES = 'there are no priorities and no pools; the queue of a server is fair to its tenants';
+const PRIORITY =
+  'write priority: N, from -100 to 100: queued runs of a tenant with a higher one begin first; the queue of a server is fair to its tenants';
+const WHOLE_PRIORITY =
+  'tasks have no priorities and no pools; "priority: N" beside "tasks" orders the queued runs of a tenant';
 const TAGS = 'write labels: {NAME: VALUE}: lists of runs are filtered by them';
 const ALL_SUCCEED = 'a task runs when all tasks of the waves before it have succeeded';
 const NO_SHELL =
@@ -37,7 +40,7 @@ const HANDLERS =
 const SCHEDULES = 'schedules cron on trigger triggers start_at start_date';
 const PAUSES = 'pause suspend suspended is_paused';
 const CACHES = 'caching memoize cache_key cache_ttl';
-const PRIORITIES = 'priority priorities pool queue priority_class';
+const PRIORITIES = 'priorities pool queue priority_class priority_class_name';
 const ENVIRONMENT = 'env environment env_from vars variables';
 const LABELS = 'tags metadata annotations owner owners';
 
@@ -92,7 +95,7 @@ const TASK_HINTS = createHints([
   [`schedule ${SCHEDULES}`, STARTS_WHOLE],
   [CACHES, TASK_CACHE],
   ['suspend pause approval approve wait wait_until signal sensor', NO_WAITING],
-  [PRIORITIES, NO_PRIORITIES],
+  [`priority priority_weight ${PRIORITIES}`, WHOLE_PRIORITY],
   ['trigger_rule trigger_rules', ALL_SUCCEED],
   [`description comment comments note notes labels ${LABELS}`, 'write a comment after #'],
 ]);
@@ -117,7 +120,8 @@ const PIPELINE_HINTS = createHints([
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
-  [PRIORITIES, NO_PRIORITIES],
+  [PRIORITIES, PRIORITY],
+  ['priority_weight', { name: 'priority' }],
 ]);
 
 const PARAM_HINTS = createHints([
@@ -142,6 +146,8 @@ const PLAN_HINTS = createHints([
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
+  [PRIORITIES, PRIORITY],
+  ['priority_weight', { name: 'priority' }],
 ]);
 
 const SUB_PIPELINE_HINTS = createHints([

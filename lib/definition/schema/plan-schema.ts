@@ -1,6 +1,14 @@
 import Type, { type Static } from 'typebox';
 import { MAX_GOAL_LENGTH, MAX_SUB_PIPELINES } from '../../common/limits.js';
-import { keepField, labelsField, optionalField, PIPELINE_ID, startFields, TASK_ID } from './schema.js';
+import {
+  keepField,
+  labelsField,
+  optionalField,
+  PIPELINE_ID,
+  priorityField,
+  startFields,
+  TASK_ID,
+} from './schema.js';
 
 /** The single source of the plan definition: types, validators and JSON Schema derive from it (Plan, D44). */
 
@@ -50,6 +58,7 @@ export const PlanDefinition = Type.Object(
     ),
     labels: labelsField('Labels of its runs, as in {team: billing}: lists of runs are filtered by them.'),
     ...startFields,
+    priority: priorityField,
     keep: keepField,
     sub_pipelines: Type.Array(SubPipelineDefinition, {
       minItems: 1,

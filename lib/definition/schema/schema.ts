@@ -1,6 +1,6 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { DURATION_TEXT, type Duration, UNIT_MS } from '../../common/duration.js';
-import { KEEP_LIMITS, LABEL_LIMITS, MAX_GOAL_LENGTH } from '../../common/limits.js';
+import { KEEP_LIMITS, LABEL_LIMITS, MAX_GOAL_LENGTH, PRIORITY_LIMITS } from '../../common/limits.js';
 import type { Labels } from '../../common/wire/labels.js';
 import { LABEL_NAME, LABEL_VALUE } from './fields.js';
 
@@ -251,6 +251,17 @@ export const keepField = Type.Optional(
   }),
 );
 
+/** The place of the runs of a definition among those of their tenant that wait for a slot of a server (D81). */
+export const priorityField = optionalField(
+  Type.Integer({
+    minimum: PRIORITY_LIMITS.lowest,
+    maximum: PRIORITY_LIMITS.highest,
+    default: 0,
+    description:
+      'Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first.',
+  }),
+);
+
 export const PipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the pipeline.' }),
@@ -275,6 +286,7 @@ export const PipelineDefinition = Type.Object(
     ),
     labels: labelsField('Labels of its runs, as in {team: billing}: lists of runs are filtered by them.'),
     ...startFields,
+    priority: priorityField,
     keep: keepField,
     tasks: Type.Array(TaskDefinition, { minItems: 1, description: 'The tasks, in any order.' }),
   },

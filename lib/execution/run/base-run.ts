@@ -58,6 +58,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   abstract readonly definitionId: string;
   /** How long a store keeps the run; undefined when the definition does not say it. */
   abstract readonly keep: Keep | undefined;
+  /** Orders the queued runs of a tenant: a higher one goes first (D81). */
+  abstract readonly priority: number;
   /** The rendered goal. */
   abstract readonly goal: string;
   /** The error of a failed run: that of the task that failed first (D16); null otherwise. */
@@ -329,11 +331,6 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** True when the run was stopped before its end was kept: another process may go on with it. */
   get isLeft(): boolean {
     return this.#isStopped && this.#history?.isSubmitted === true && !this.#isEndKept;
-  }
-
-  /** Returns the persisted snapshot of the actor and its children, as JSON. */
-  getActorTree(): unknown {
-    return this.actor.getPersistedSnapshot();
   }
 
   /** Prepares a queued run; returns undefined when there is nothing to wait for. Must not reject. */

@@ -17,6 +17,8 @@ export interface StoredRunHead {
   /** The end of a run in the archive; undefined for others. */
   readonly endStatus?: EndStatus | undefined;
   readonly idempotency: IdempotencyKey | undefined;
+  /** Orders the queued runs of a tenant (D81). */
+  readonly priority: number;
 }
 
 /** A run of the archive: one with a summary is shown from its facts. */

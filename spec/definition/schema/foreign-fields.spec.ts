@@ -62,6 +62,7 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['on_failure: x', /no handlers/],
     ['description: x', /comment/],
     ['tags: [x]', /^write a comment after #$/],
+    ['priority: 3', /^tasks have no priorities.*beside "tasks"/],
   ];
   for (const [field, hint] of inTasks) {
     it(`says what there is instead of "${field}" in a task`, () => {

@@ -61,6 +61,10 @@ abstract class BaseFoldedRun {
     return this.summary.labels;
   }
 
+  get priority(): number {
+    return this.summary.priority;
+  }
+
   get rerunOf(): string | null {
     return this.summary.rerun_of;
   }

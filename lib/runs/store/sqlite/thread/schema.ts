@@ -143,6 +143,8 @@ const MIGRATIONS: readonly string[] = [
    CREATE TABLE uncounted (number INTEGER NOT NULL);
    INSERT INTO uncounted SELECT coalesce(max(number), 0) FROM run
    HAVING max(number) IS NOT NULL OR EXISTS (SELECT 1 FROM usage);`,
+  // A start needs it before it reads submissions (D81).
+  `ALTER TABLE run ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;`,
 ];
 
 /** A run has so many parts at most; its parts follow each other in the table `packed`, so that they need no index. */
