@@ -48,6 +48,9 @@ export const MAX_CALLED_VALUES = 10_000;
 /** The longest time, and the largest number, of `keep` in a definition (D74). */
 export const KEEP_LIMITS = { days: 3650, runs: 1_000_000 };
 
+/** The limits of `max_running` of a definition, and of `concurrency_key` as it is written and with its params filled in (D81). */
+export const CONCURRENCY_LIMITS = { running: 1_000_000, templateLength: 1000, valueLength: 200 };
+
 /** The lowest and the highest `priority` of a definition (D81). */
 export const PRIORITY_LIMITS = { lowest: -100, highest: 100 };
 

@@ -10,6 +10,7 @@ import {
 import { validate } from '../definition/generated/pipeline-validator.js';
 import { abbreviate } from '../definition/problems/problem.js';
 import { checkKeep } from '../definition/keep.js';
+import { checkRunLimits } from '../definition/run-limits.js';
 import { checkStart } from '../definition/triggers/start.js';
 import {
   KEEP_FIELDS,
@@ -129,6 +130,7 @@ function* applyRules(
   yield* checkParamDefinitions(definition, paramBudget);
   yield* checkStart(definition, 'pipeline');
   yield* checkKeep(definition);
+  yield* checkRunLimits(definition, 'pipeline');
   yield* checkTasks(draft, catalog, suggestions);
   yield* checkPipelineCalls(draft, depth);
   yield* draft.diagnostics;

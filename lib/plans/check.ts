@@ -13,6 +13,7 @@ import {
 import { validate } from '../definition/generated/plan-validator.js';
 import type { Problem } from '../definition/problems/problem.js';
 import { checkKeep } from '../definition/keep.js';
+import { checkRunLimits } from '../definition/run-limits.js';
 import { checkStart } from '../definition/triggers/start.js';
 import {
   KEEP_FIELDS,
@@ -165,6 +166,7 @@ function* applyRules(
   yield* structure;
   yield* checkStart(definition, 'plan');
   yield* checkKeep(definition);
+  yield* checkRunLimits(definition, 'plan');
   yield* checkKeys(draft, context);
   for (const { diagnostics } of checks) yield* diagnostics;
   yield* checkContracts(checks, structure, context);

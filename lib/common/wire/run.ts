@@ -197,10 +197,10 @@ export const RunCountsSchema = described(
 export const RunQueueSchema = described('RunQueue', 'What queued runs wait for.', {
   queued: count('Queued runs of the tenants whose runs are listed, whatever the other filters are.'),
   waits_for: nullable(
-    Type.Enum(['server', 'tenant', 'breakpoints'], {
+    Type.Enum(['server', 'tenant', 'breakpoints', 'max_running'], {
       title: 'QueueReason',
       description:
-        '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. Null when nothing waits, or what waits is about to start.',
+        '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. `max_running`: as many runs of their definition are at work as it allows. Null when nothing waits, or what waits is about to start.',
     }),
   ),
 });

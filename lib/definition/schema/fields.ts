@@ -24,6 +24,9 @@ export const PIPELINE_FIELDS = [
   'labels',
   ...START_FIELDS,
   'priority',
+  'max_running',
+  'on_busy',
+  'concurrency_key',
   'keep',
   'tasks',
 ];
@@ -41,6 +44,8 @@ export const PLAN_FIELDS = [
   'labels',
   ...START_FIELDS,
   'priority',
+  'max_running',
+  'on_busy',
   'keep',
   'sub_pipelines',
 ];

@@ -26,6 +26,8 @@ const PRIORITY =
   'write priority: N, from -100 to 100: queued runs of a tenant with a higher one begin first; the queue of a server is fair to its tenants';
 const WHOLE_PRIORITY =
   'tasks have no priorities and no pools; "priority: N" beside "tasks" orders the queued runs of a tenant';
+const MAX_RUNNING =
+  'write max_running: N, with on_busy: queue, skip or cancel_running, in a file of the folder of a server; for the tasks of a run there is fan_out_concurrency';
 const TAGS = 'write labels: {NAME: VALUE}: lists of runs are filtered by them';
 const ALL_SUCCEED = 'a task runs when all tasks of the waves before it have succeeded';
 const NO_SHELL =
@@ -109,9 +111,11 @@ const PIPELINE_HINTS = createHints([
     'typed values are under "params", untyped ones under "inputs"',
   ],
   [
-    'timeout timeout_sec concurrency parallelism max_parallel max_active_runs max_active_steps max_active_tasks',
+    'timeout timeout_sec parallelism max_parallel max_active_steps max_active_tasks',
     'tasks have fields for this; for all tasks it is one of the options of the run, which wavetrain run --help lists',
   ],
+  ['max_active_runs max_concurrent_runs max_runs', { name: 'max_running' }],
+  ['concurrency concurrency_policy concurrency_group cancel_in_progress', MAX_RUNNING],
   ['output outputs result results', 'the outputs of all tasks are the result of the run, by task id'],
   [LABELS, TAGS],
   ['secret secrets', NO_SECRETS],
@@ -139,6 +143,9 @@ const PLAN_HINTS = createHints([
   [`${STEPS} tasks pipelines children`, 'the pipelines are under "sub_pipelines"'],
   ['name title', 'the name of a plan is its "id"'],
   ['concurrency parallelism max_parallel max_concurrency', 'write plan_concurrency: N'],
+  ['max_active_runs max_concurrent_runs max_runs', { name: 'max_running' }],
+  ['concurrency_policy concurrency_group cancel_in_progress', MAX_RUNNING],
+  ['concurrency_key', 'a plan has no params: max_running counts all of its runs'],
   [`params parameters ${ENVIRONMENT}`, 'the values of a plan are under "inputs"'],
   [LABELS, TAGS],
   [CONDITIONS, NO_CONDITIONS],

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { MAX_GOAL_LENGTH, MAX_SUB_PIPELINES } from '../../common/limits.js';
 import {
+  busyFields,
   keepField,
   labelsField,
   optionalField,
@@ -59,6 +60,7 @@ export const PlanDefinition = Type.Object(
     labels: labelsField('Labels of its runs, as in {team: billing}: lists of runs are filtered by them.'),
     ...startFields,
     priority: priorityField,
+    ...busyFields,
     keep: keepField,
     sub_pipelines: Type.Array(SubPipelineDefinition, {
       minItems: 1,

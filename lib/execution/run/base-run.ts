@@ -20,6 +20,7 @@ import type { PastFacts } from '../history/past-facts.js';
 import type { PlacedHistory, RunHistory } from '../history/run-history.js';
 import type { LiveEvent } from '../events/event.js';
 import type { Journal, LifecycleEvents } from '../events/journal.js';
+import type { RunGroup } from '../prepare/run-group.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { PlanOutcome, RunArtifact, RunOutcome, RunProgress, SubPipelineStatuses } from '../results.js';
 
@@ -44,6 +45,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   trigger: RunTrigger | null = null;
   /** Set before anybody can see the run. */
   startedBy: StartedBy = { kind: 'library', name: null };
+  /** Null without `max_running`. Set before anybody can see the run. */
+  group: RunGroup | null = null;
   /** Resolves when nothing of the run is at work any more; never rejects. */
   readonly settled: Promise<void>;
   abstract readonly kind: 'pipeline' | 'plan';

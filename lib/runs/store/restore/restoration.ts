@@ -4,7 +4,7 @@ import { LinkedMap } from '../../../common/memory/linked-map.js';
 import type { MemoryPool } from '../../../common/memory/memory-pool.js';
 import { formatMebibytes } from '../../../common/text.js';
 import { warnHost } from '../../../common/warnings.js';
-import type { Admission } from '../../admission.js';
+import type { Admission } from '../../queue/admission.js';
 import type { IdempotencyStore } from '../../idempotency.js';
 import type { MissingRunFiles } from '../../rerun/missing-run-files.js';
 import type { Retention } from '../../retention.js';

@@ -1,14 +1,15 @@
-import type { Clock } from '../common/clock.js';
-import { WavetrainError } from '../common/errors.js';
-import { PRIORITY_LIMITS } from '../common/limits.js';
-import { FairQueue } from '../common/scheduling/fair-queue.js';
-import { LinkedMap } from '../common/memory/linked-map.js';
-import { type Limit, SharedLimit, shareLimit } from '../common/memory/shared-limit.js';
-import { eventLoopBudget } from '../execution/run/event-loop-budget.js';
-import type { AnyRun } from '../execution/local-executor.js';
-import type { LiveRunEntry } from './run-entry.js';
-import type { RunQueueSchema } from '../common/wire/run.js';
-import type { Shape } from '../common/wire/shape.js';
+import type { Clock } from '../../common/clock.js';
+import { WavetrainError } from '../../common/errors.js';
+import { PRIORITY_LIMITS } from '../../common/limits.js';
+import { FairQueue } from '../../common/scheduling/fair-queue.js';
+import { LinkedMap } from '../../common/memory/linked-map.js';
+import { type Limit, SharedLimit, shareLimit } from '../../common/memory/shared-limit.js';
+import { eventLoopBudget } from '../../execution/run/event-loop-budget.js';
+import type { AnyRun } from '../../execution/local-executor.js';
+import type { ConcurrencyGroups } from './concurrency-groups.js';
+import type { LiveRunEntry } from '../run-entry.js';
+import type { RunQueueSchema } from '../../common/wire/run.js';
+import type { Shape } from '../../common/wire/shape.js';
 
 /** Limits on queued and running runs, which tenants share (D25). */
 export interface AdmissionLimits {
@@ -28,6 +29,8 @@ export const UNLIMITED_ADMISSION: AdmissionLimits = { maxRunning: Number.POSITIV
  * an hour: they have half of the slots at most (D42), and wait for that half before they wait for a slot.
  */
 export class Admission {
+  /** Runs of definitions with `max_running` wait here before they wait for anything else (D81). */
+  readonly groups: ConcurrencyGroups;
   /** Queued and running runs together: runs may stay queued until a later event-loop slice although slots are free. */
   readonly #places: SharedLimit;
   readonly #slots: SharedLimit;
@@ -51,7 +54,8 @@ export class Admission {
   /** The tenants whose next run starts in a later slice of the event loop. */
   readonly #startingLater = new Set<string>();
 
-  constructor({ maxRunning, maxQueued, tenantShare = 0 }: AdmissionLimits) {
+  constructor({ maxRunning, maxQueued, tenantShare = 0 }: AdmissionLimits, groups: ConcurrencyGroups) {
+    this.groups = groups;
     this.#places = new SharedLimit(shareLimit(maxRunning + maxQueued, tenantShare));
     const slots = shareLimit(maxRunning, tenantShare);
     this.#slots = new SharedLimit(slots);
@@ -63,7 +67,7 @@ export class Admission {
   }
 
   get #queued(): number {
-    return this.#queues.reduce((sum, { size }) => sum + size, 0);
+    return this.#queues.reduce((sum, { size }) => sum + size, this.groups.waitingOf(undefined));
   }
 
   /** The runs that have a slot. */
@@ -76,7 +80,8 @@ export class Admission {
     if (tenants === undefined) {
       const waitsForSlot = this.#queue.size > 0 && this.#slots.isFull;
       const forSlot = this.#queue.size + this.#restored.size + this.#heldBack.size;
-      return describeQueue(forSlot, this.#pausableQueue.size, waitsForSlot ? 'server' : null);
+      const forGroup = this.groups.waitingOf(undefined);
+      return describeQueue(forSlot, this.#pausableQueue.size, forGroup, waitsForSlot ? 'server' : null);
     }
     const asked = [...new Set(tenants)];
     const forSlot = [this.#queue, this.#restored, this.#heldBack].reduce(
@@ -84,12 +89,13 @@ export class Admission {
       0,
     );
     const forBreakpoints = sumSizes(this.#pausableQueue, asked);
+    const forGroup = this.groups.waitingOf(asked);
     const held = asked.filter(
       (tenantId) => this.#queue.sizeOf(tenantId) > 0 && !this.#slots.hasRoom(tenantId),
     );
-    if (held.length === 0) return describeQueue(forSlot, forBreakpoints, null);
+    if (held.length === 0) return describeQueue(forSlot, forBreakpoints, forGroup, null);
     const haveShares = held.every((tenantId) => this.#slots.hasUsedShare(tenantId));
-    return describeQueue(forSlot, forBreakpoints, haveShares ? 'tenant' : 'server');
+    return describeQueue(forSlot, forBreakpoints, forGroup, haveShares ? 'tenant' : 'server');
   }
 
   /**
@@ -146,6 +152,11 @@ export class Admission {
   }
 
   #admit(entry: LiveRunEntry): void {
+    if (this.groups.enter(entry)) this.#admitOfGroup(entry);
+    else entry.run.park();
+  }
+
+  #admitOfGroup(entry: LiveRunEntry): void {
     if (entry.run.mayPause && !this.#admitPausable(entry)) {
       this.#pausableQueue.add(entry.run.tenantId, entry, entry.run.priority);
       return entry.run.park();
@@ -188,6 +199,7 @@ export class Admission {
       this.#pausable.release(tenantId);
       this.#queuePausable();
     }
+    for (const next of this.groups.leave(entry)) this.#admitOfGroup(next);
     this.#startQueued();
   }
 
@@ -213,7 +225,7 @@ export class Admission {
   async drain(graceMs: number, clock: Clock, end: (run: AnyRun, force: boolean) => void): Promise<void> {
     this.#closed = true;
     const running = [...this.#running];
-    const waiting = this.#queues.flatMap((queue) => queue.clear());
+    const waiting = [...this.#queues.flatMap((queue) => queue.clear()), ...this.groups.clear()];
     for (const { run } of waiting) end(run, false);
     for (const { run } of running) if (run.isPaused) end(run, false);
     const timer = clock.setTimeout(() => {
@@ -263,9 +275,14 @@ export class Admission {
 }
 
 /** @param reason why those wait that wait for a slot */
-function describeQueue(forSlot: number, forBreakpoints: number, reason: RunQueue['waits_for']): RunQueue {
-  const waitsFor = reason ?? (forBreakpoints > 0 ? 'breakpoints' : null);
-  return { queued: forSlot + forBreakpoints, waits_for: waitsFor };
+function describeQueue(
+  forSlot: number,
+  forBreakpoints: number,
+  forGroup: number,
+  reason: RunQueue['waits_for'],
+): RunQueue {
+  const waitsFor = reason ?? (forBreakpoints > 0 ? 'breakpoints' : forGroup > 0 ? 'max_running' : null);
+  return { queued: forSlot + forBreakpoints + forGroup, waits_for: waitsFor };
 }
 
 /** The priority of a run among those of its tenant that wait for a slot: what has begun goes on before anything else begins. */
