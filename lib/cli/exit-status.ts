@@ -45,6 +45,7 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   idempotency_conflict: EXIT.usage,
   result_gone: EXIT.usage,
   queue_full: EXIT.failed,
+  busy: EXIT.failed,
   memory_full: EXIT.failed,
   shutting_down: EXIT.failed,
   not_ready: EXIT.failed,

@@ -23,7 +23,7 @@ export type {
   InspectionList,
   InspectionOrigin,
 } from '../runs/inspection/entry.js';
-export type { RunQueue } from '../runs/admission.js';
+export type { RunQueue } from '../runs/queue/admission.js';
 export type { RunCounts, RunPage } from '../runs/views/run-listing.js';
 export type { PipelineStatistics, StatisticsPeriod } from '../runs/store/statistics/statistics-query.js';
 export type { StatisticsPage } from '../runs/store/statistics/statistics-request.js';

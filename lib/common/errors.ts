@@ -37,6 +37,7 @@ export type ErrorCode =
   | 'idempotency_conflict'
   | 'result_gone'
   | 'queue_full'
+  | 'busy'
   | 'memory_full'
   | 'shutting_down'
   | 'not_ready'
@@ -78,6 +79,22 @@ export class WavetrainError extends Error {
 /** The error of an environment variable with a value that it cannot have. @param problem as the end of a sentence */
 export function invalidVariable(name: string, problem: string, cause?: unknown): WavetrainError {
   return new WavetrainError('bad_usage', `the environment variable ${name} ${problem}`, { cause });
+}
+
+/** A run was refused because others of its definition are at work (D81). */
+export class RunBusyError extends WavetrainError {
+  override readonly name = 'RunBusyError';
+  /** The one at work that came first. */
+  readonly runId: string;
+
+  constructor(runId: string, limit: number) {
+    const runs = limit === 1 ? 'a run' : `${limit} runs`;
+    super(
+      'busy',
+      `${runs} of this definition at work already: run ${runId} came first (max_running: ${limit})`,
+    );
+    this.runId = runId;
+  }
 }
 
 /** Thrown by the distributed executor until it is configured (Errors, rule 5; D52). */

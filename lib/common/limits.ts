@@ -50,6 +50,11 @@ export const KEEP_LIMITS = { days: 3650, runs: 1_000_000 };
 
 /** The longest `timeout` of a run as a whole (D81). */
 export const MAX_RUN_TIMEOUT_DAYS = 3650;
+/** The limits of `max_running` of a definition, and of `concurrency_key` as it is written and with its params filled in (D81). */
+export const CONCURRENCY_LIMITS = { running: 1_000_000, templateLength: 1000, valueLength: 200 };
+
+/** The lowest and the highest `priority` of a definition (D81). */
+export const PRIORITY_LIMITS = { lowest: -100, highest: 100 };
 
 /** Maximum number of pipelines and plans of a tenant that statistics count by themselves in one hour (D74). */
 export const MAX_PIPELINES_PER_HOUR = 1000;

@@ -6,7 +6,7 @@ import { type Limit, shareLimit } from '../common/memory/shared-limit.js';
 import { InFlightRequests } from './routing/in-flight-requests.js';
 import { TaskPools } from '../common/scheduling/task-pools.js';
 import { PipelineLibrary } from '../library/library.js';
-import { Scheduler } from '../library/schedules/scheduler.js';
+import { Scheduler, type SchedulerOptions } from '../library/schedules/scheduler.js';
 import { Webhooks } from '../library/webhooks/webhooks.js';
 import { RunRegistry } from '../runs/registry.js';
 import type { RestoredRuns } from '../runs/store/restore/restoration.js';
@@ -91,7 +91,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watchPools(pools);
   const checker = new DefinitionChecker(registry.stepRunner, catalog);
   const submitter = new Submitter(registry, checker);
-  const folder = await openLibrary({ ...options, catalog }, registry, submitter);
+  const folder = await openLibrary({ ...options, catalog }, registry, submitter, (by) =>
+    metrics.recordSkipped(by),
+  );
   const readiness = new ServerReadiness();
   const work = new InFlightRequests(clock);
   const services: HttpServices = {
@@ -187,6 +189,7 @@ async function openLibrary(
   { config, catalog, clock, log, newId, secrets, scheduleFile }: ServerOptions,
   registry: RunRegistry,
   submitter: Submitter,
+  onSkipped: SchedulerOptions['onSkipped'],
 ): Promise<LibraryServices | undefined> {
   const { pipelinesFolder, pipelinesWritable, bodyLimitBytes } = config;
   if (pipelinesFolder === undefined) return undefined;
@@ -201,7 +204,15 @@ async function openLibrary(
     log,
     newId,
   });
-  const scheduler = new Scheduler({ library, registry, submitter, clock, log, file: scheduleFile });
+  const scheduler = new Scheduler({
+    library,
+    registry,
+    submitter,
+    clock,
+    log,
+    file: scheduleFile,
+    onSkipped,
+  });
   return { library, scheduler, webhooks: new Webhooks(library, secrets, clock) };
 }
 

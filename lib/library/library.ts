@@ -183,7 +183,8 @@ export class PipelineLibrary {
       const message = `"${id}" has errors, and no version without any is known: GET /pipelines/${id} lists them`;
       throw new WavetrainError('pipeline_not_found', message);
     }
-    return { definition: toDefinitionSource(good), values, tenantId, submittedText: good.text };
+    const definition = toDefinitionSource(good);
+    return { definition, values, tenantId, submittedText: good.text, isOfFolder: true };
   }
 
   /**

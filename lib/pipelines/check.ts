@@ -9,9 +9,10 @@ import {
 } from '../definition/problems/diagnostic.js';
 import { validate } from '../definition/generated/pipeline-validator.js';
 import { abbreviate } from '../definition/problems/problem.js';
-import { checkKeep } from '../definition/keep.js';
-import { checkLabels } from '../definition/labels.js';
-import { checkTimeLimit } from '../definition/time-limit.js';
+import { checkKeep } from '../definition/run-fields/keep.js';
+import { checkLabels } from '../definition/run-fields/labels.js';
+import { checkTimeLimit } from '../definition/run-fields/time-limit.js';
+import { checkRunLimits } from '../definition/run-fields/run-limits.js';
 import { checkStart } from '../definition/triggers/start.js';
 import {
   KEEP_FIELDS,
@@ -136,6 +137,7 @@ function* applyRules(
   yield* checkKeep(definition);
   yield* checkLabels(definition);
   yield* checkTimeLimit(definition);
+  yield* checkRunLimits(definition, 'pipeline');
   yield* checkTasks(draft, catalog, suggestions);
   yield* checkPipelineCalls(draft, depth);
   yield* checkPools(draft, { known: catalog.pools, held: heldPool, suggestions });

@@ -64,5 +64,6 @@ export function toRunSummary(run: Pick<BaseRun, ListedField | 'kind'>): RunSumma
     trigger: run.trigger,
     started_by: run.startedBy,
     labels: run.labels,
+    priority: run.priority,
   };
 }

@@ -1,7 +1,7 @@
 import type { RunTrigger, StartedBy } from '../common/wire/started-by.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { LocalExecutorOptions } from '../execution/executor-options.js';
-import type { AdmissionLimits } from './admission.js';
+import type { AdmissionLimits } from './queue/admission.js';
 import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
 import type { OpenInspection } from './inspection/inspection.js';
 import type { RunRecord } from './record.js';
@@ -60,6 +60,8 @@ export interface SubmissionOptions {
   readonly trigger?: RunTrigger | undefined;
   /** The caller, or the part of Wavetrain, that starts the run, for its record (D75). Default: the library. */
   readonly startedBy?: StartedBy | undefined;
+  /** The definition is one of a folder, as it is there: its `max_running` holds (D81). */
+  readonly isOfFolder?: boolean | undefined;
   /** Of `submitOnce`, which passes it to the submission. */
   readonly reservation?: Reservation | undefined;
 }

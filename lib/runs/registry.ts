@@ -4,13 +4,14 @@ import { alreadyTerminal, type AnyRun, LocalExecutor, notPaused } from '../execu
 import { freezeInSteps, hasLongValues, readTenantId } from '../execution/prepare/prepare-run.js';
 import type { StepRunner } from '../execution/prepare/step-runner.js';
 import type { PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
-import { Admission, UNLIMITED_ADMISSION } from './admission.js';
+import { Admission, UNLIMITED_ADMISSION } from './queue/admission.js';
 import {
   type IdempotencyKey,
   IdempotencyStore,
   type OnceAcceptedRun,
   type Reservation,
 } from './idempotency.js';
+import { ConcurrencyGroups } from './queue/concurrency-groups.js';
 import { MissingRunFiles } from './rerun/missing-run-files.js';
 import { ArchivedRuns } from './store/archived-runs.js';
 import { Restoration, type RestoredRuns } from './store/restore/restoration.js';
@@ -73,7 +74,8 @@ export class RunRegistry {
     this.#clock = clock;
     this.#executor = executor;
     this.stepRunner = executor.stepRunner;
-    this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION);
+    const groups = new ConcurrencyGroups((runId) => void this.cancel(runId).catch(() => undefined));
+    this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION, groups);
     this.#factory = new RunFactory(executor, clock, store, options.checkedBy);
     this.#idempotencyKeys = new IdempotencyStore(clock, options.idempotency, store);
     this.#retention = new Retention(retention, clock, memory, (entry) => this.#evict(entry));
@@ -168,7 +170,7 @@ export class RunRegistry {
       );
       // Throws if the run, whose files the rerun needs, was deleted meanwhile.
       if (hasFiles) this.#runs.find(runId);
-      return await this.#submit(run.tenantId, submission, rerun);
+      return await this.#submit(run.tenantId, { ...submission, isOfFolder: run.group !== null }, rerun);
     } finally {
       release();
     }
@@ -275,14 +277,14 @@ export class RunRegistry {
 
   /** Admits the run, which may begin at once. Resolves with its id when it can be found after a crash (D68). */
   async #accept(tenantId: string, submission: SubmissionOptions, requested: RequestedRun): Promise<string> {
-    const { reservation, trigger, startedBy, onEvent, onAccepted, onInspection } = submission;
+    const { reservation, trigger, startedBy, isOfFolder, onEvent, onAccepted, onInspection } = submission;
     this.#storeGuard.assertWorks();
     this.#retention.sweep();
     if (this.#isClosing) throw leftToNextProcess('its runs');
     this.#admission.checkCapacity(tenantId);
-    const entry = this.#enter(
-      this.#factory.create(requested, tenantId, { idempotency: reservation?.key, trigger, startedBy }),
-    );
+    const origin = { idempotency: reservation?.key, trigger, startedBy };
+    const groups = isOfFolder === true ? this.#admission.groups : undefined;
+    const entry = this.#enter(this.#factory.create(requested, tenantId, origin, groups));
     const { run } = entry;
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
     onAccepted?.(this.queries.settled(run.id));

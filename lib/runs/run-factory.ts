@@ -5,7 +5,9 @@ import type { PublishedFile } from '../execution/invocation/files/artifact-store
 import type { AnyRun, ExecutionRequest, LocalExecutor } from '../execution/local-executor.js';
 import { createRunId, readSubmittedKeys, readSubmittedText } from '../execution/prepare/prepare-run.js';
 import { canReuse, measureSource } from '../execution/prepare/rerun-source.js';
+import { readRunGroup, type RunGroup } from '../execution/prepare/run-group.js';
 import type { PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
+import type { ConcurrencyGroups } from './queue/concurrency-groups.js';
 import type { SubmissionOptions } from './registry-options.js';
 import { type SourcePart, writeSource } from './rerun/source-parts.js';
 import { EndingLog } from './store/ending-log.js';
@@ -17,7 +19,9 @@ export type RequestedRun = ExecutionRequest & {
   readonly earlier?: PlanInputs['plan'] | undefined;
 };
 
-export type RunOrigin = Pick<SubmissionOptions, 'idempotency' | 'trigger' | 'startedBy'>;
+export interface RunOrigin extends Pick<SubmissionOptions, 'idempotency' | 'trigger' | 'startedBy'> {
+  readonly group?: RunGroup | undefined;
+}
 
 /** A run and its number: they count from 1, in the order in which they were accepted. */
 export interface CreatedRun {
@@ -40,8 +44,20 @@ export class RunFactory {
     this.#checkedBy = checkedBy;
   }
 
-  /** Creates a run that is accepted now. Throws as `LocalExecutor.createRun`. */
-  create(requested: RequestedRun, tenantId: string, origin: RunOrigin): CreatedRun {
+  /**
+   * Creates a run that is accepted now. Throws as `LocalExecutor.createRun`, and `busy`.
+   *
+   * @param groups of those with `max_running`; undefined for a run that is not held to it
+   */
+  create(
+    requested: RequestedRun,
+    tenantId: string,
+    from: Omit<RunOrigin, 'group'>,
+    groups?: ConcurrencyGroups,
+  ): CreatedRun {
+    const group = groups && readRunGroup(requested);
+    if (group !== undefined) groups?.assertRoom(tenantId, group);
+    const origin: RunOrigin = { ...from, group };
     const store = this.#store;
     if (store === undefined) {
       const created = this.#executor.create(requested);
@@ -69,7 +85,7 @@ export class RunFactory {
 function toSubmission(
   { kind, inputs: given, source }: RequestedRun,
   tenantId: string,
-  { idempotency, trigger, startedBy }: RunOrigin,
+  { idempotency, trigger, startedBy, group }: RunOrigin,
   checkedBy: string | undefined,
 ): StoredSubmission {
   const { params, inputs, session, options, breakpoints, labels, collect_events } = given as RunInputs;
@@ -94,6 +110,7 @@ function toSubmission(
     ...(idempotency && { idempotency }),
     ...(trigger && { trigger }),
     ...(startedBy && { started_by: startedBy }),
+    ...(group && { group }),
     ...(checkedBy !== undefined && { checked_by: checkedBy }),
     ...(source && { rerun: { run_id: source.runId } }),
   };
@@ -140,7 +157,8 @@ function* writeParts(
 }
 
 /** Call before anybody can see the run. */
-export function setOrigin(run: AnyRun, { trigger, startedBy }: RunOrigin): void {
+export function setOrigin(run: AnyRun, { trigger, startedBy, group }: RunOrigin): void {
+  run.group = group ?? null;
   run.trigger = trigger ?? null;
   if (startedBy !== undefined) run.startedBy = startedBy;
 }

@@ -61,6 +61,11 @@ export class Metrics {
     this.#runs.recordPruned(reason);
   }
 
+  /** Counts a run that a schedule or a webhook did not start, because others of its definition were at work (D81). */
+  recordSkipped(by: 'schedule' | 'webhook'): void {
+    this.#runs.recordSkipped(by);
+  }
+
   /**
    * @param route a path of the route table, or `none`
    * @param code of the error, unless the request succeeded

@@ -12,6 +12,7 @@ const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'faile
 export class RunMetrics {
   readonly #total: Counter<'status'>;
   readonly #pruned: Counter<'reason'>;
+  readonly #skipped: Counter<'by'>;
   /** Counts since the last read: adding to a plain number is much faster than to a Counter. */
   readonly #unread = new Map<RunStatus, number>();
   #runs: RunQueries | undefined;
@@ -32,6 +33,13 @@ export class RunMetrics {
       registers: [registry],
     });
     for (const reason of PRUNE_REASONS) this.#pruned.inc({ reason }, 0);
+    this.#skipped = new Counter({
+      name: 'wavetrain_runs_skipped_total',
+      help: 'Runs that a schedule or a webhook did not start, because as many of their definition were at work as max_running allows.',
+      labelNames: ['by'],
+      registers: [registry],
+    });
+    for (const by of ['schedule', 'webhook']) this.#skipped.inc({ by }, 0);
     this.#addKeptGauge(registry);
     this.#addLoadGauge(registry, 'queued', 'Runs that wait to start.');
     this.#addLoadGauge(registry, 'running', 'Running runs, including cancelled ones that have not settled.');
@@ -48,6 +56,10 @@ export class RunMetrics {
 
   recordPruned(reason: PruneReason): void {
     this.#pruned.inc({ reason });
+  }
+
+  recordSkipped(by: 'schedule' | 'webhook'): void {
+    this.#skipped.inc({ by });
   }
 
   #collect(): void {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readKeep } from '../../lib/definition/keep.js';
+import { readKeep } from '../../lib/definition/run-fields/keep.js';
 import { checkPlan } from '../../lib/plans/check.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { checkPipelineText } from '../support/definitions/check-pipeline.js';

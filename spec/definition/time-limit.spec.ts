@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readTimeLimit } from '../../lib/definition/time-limit.js';
+import { readTimeLimit } from '../../lib/definition/run-fields/time-limit.js';
 import { checkPlan } from '../../lib/plans/check.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { checkPipelineText } from '../support/definitions/check-pipeline.js';

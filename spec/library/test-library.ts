@@ -63,6 +63,8 @@ export class TestLibrary {
     warn: (facts, message) => void this.log.push(`warning: ${message} ${JSON.stringify(facts)}`),
   };
   readonly controlled = new ControlledTool('wait');
+  /** What has started no run because others of the definition were at work. */
+  readonly skipped: string[] = [];
   readonly parser = new HeldParser();
   readonly clock: ManualClock;
   readonly registry: RunRegistry;
@@ -132,7 +134,15 @@ export class TestLibrary {
     await registry.restore(this.#checker.revive);
     const log = this.#libraryLog;
     const file = this.#options.scheduleFile;
-    this.#scheduler = new Scheduler({ library, registry, submitter, clock, log, file });
+    this.#scheduler = new Scheduler({
+      library,
+      registry,
+      submitter,
+      clock,
+      log,
+      file,
+      onSkipped: (by) => this.skipped.push(by),
+    });
     await this.#scheduler.start();
     await settle(10);
   }

@@ -28,9 +28,12 @@ describe('Metrics', () => {
     for (const metrics of opened.splice(0)) metrics.close();
   });
 
-  const NOT_PRUNED = Object.fromEntries(
-    ['age', 'number', 'bytes', 'keep'].map((reason) => [`pruned_total{reason="${reason}"}`, 0]),
-  );
+  const NONE_PRUNED_OR_SKIPPED = {
+    ...Object.fromEntries(
+      ['age', 'number', 'bytes', 'keep'].map((reason) => [`pruned_total{reason="${reason}"}`, 0]),
+    ),
+    ...Object.fromEntries(['schedule', 'webhook'].map((by) => [`skipped_total{by="${by}"}`, 0])),
+  };
 
   it('counts runs by status, and reports queued, running and kept runs (D25, D26)', async () => {
     const { metrics, held } = counted(undefined, { admission: { maxRunning: 2, maxQueued: 5 } });
@@ -49,7 +52,7 @@ describe('Metrics', () => {
       'kept{status="cancelled"}': 0,
       queued: 1,
       running: 2,
-      ...NOT_PRUNED,
+      ...NONE_PRUNED_OR_SKIPPED,
     });
     await held.registry.cancel(third);
     held.findCall(second).reject(new Error('no'));
@@ -70,7 +73,7 @@ describe('Metrics', () => {
       'kept{status="cancelled"}': 1,
       queued: 0,
       running: 0,
-      ...NOT_PRUNED,
+      ...NONE_PRUNED_OR_SKIPPED,
     });
   });
 

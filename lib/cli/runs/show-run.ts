@@ -225,6 +225,7 @@ function listFields(
     // An older server sends none.
     ['started by', record.started_by ? toSingleLine(formatStartedBy(record.started_by)) : record.trigger],
     ['labels', describeLabels(record)],
+    ['priority', record.priority ? String(record.priority) : null],
     ['error', describeError(record)],
     ['error code', record.error_code ?? null],
   ];

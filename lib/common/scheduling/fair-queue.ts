@@ -1,18 +1,60 @@
 import { LinkedMap } from '../memory/linked-map.js';
 
-/** The values of one tenant, in their order. */
+/** The values of one priority, in the order in which they came. */
+interface Level<T> {
+  readonly priority: number;
+  readonly values: LinkedMap<T, T>;
+}
+
+/** The values of one tenant: those of the highest priority first. */
 class TenantQueue<T> {
   readonly tenantId: string;
-  readonly values = new LinkedMap<T, T>();
+  size = 0;
+  /** Only of priorities with values, the highest first. */
+  readonly #levels: Level<T>[] = [];
 
   constructor(tenantId: string) {
     this.tenantId = tenantId;
   }
+
+  get first(): T | undefined {
+    return this.#levels[0]?.values.first;
+  }
+
+  /** Returns false, and changes nothing, when the value waits already. */
+  add(value: T, priority: number): boolean {
+    if (this.#levels.some(({ values }) => values.has(value))) return false;
+    this.#levelOf(priority).values.add(value, value);
+    this.size++;
+    return true;
+  }
+
+  #levelOf(priority: number): Level<T> {
+    const at = this.#levels.findIndex((level) => level.priority <= priority);
+    const found = this.#levels[at];
+    if (found?.priority === priority) return found;
+    const level = { priority, values: new LinkedMap<T, T>() };
+    this.#levels.splice(at < 0 ? this.#levels.length : at, 0, level);
+    return level;
+  }
+
+  delete(value: T): boolean {
+    const at = this.#levels.findIndex(({ values }) => values.delete(value));
+    if (at < 0) return false;
+    this.size--;
+    if (this.#levels[at]?.values.size === 0) this.#levels.splice(at, 1);
+    return true;
+  }
+
+  *[Symbol.iterator](): Iterator<T> {
+    for (const { values } of this.#levels) yield* values;
+  }
 }
 
 /**
- * A queue per tenant, served round-robin: a tenant's values keep their order, and a tenant with a thousand of them does
- * not delay another's only one (D25). Every operation takes constant time however many values wait.
+ * A queue per tenant, served round-robin: a tenant's values keep their order, those of a higher priority first, and a tenant
+ * with a thousand of them does not delay another's only one (D25). Every operation takes constant time however many values
+ * wait; it may look at each of the priorities that wait.
  */
 export class FairQueue<T> {
   /** Only of tenants with queued values; the first one is served next. */
@@ -25,13 +67,14 @@ export class FairQueue<T> {
 
   /** The number of values of a tenant. */
   sizeOf(tenantId: string): number {
-    return this.#queues.get(tenantId)?.values.size ?? 0;
+    return this.#queues.get(tenantId)?.size ?? 0;
   }
 
-  add(tenantId: string, value: T): void {
+  /** @param priority only orders the values of the tenant among themselves */
+  add(tenantId: string, value: T, priority = 0): void {
     let queue = this.#queues.get(tenantId);
     if (queue === undefined) this.#queues.add(tenantId, (queue = new TenantQueue(tenantId)));
-    if (queue.values.add(value, value)) this.#size++;
+    if (queue.add(value, priority)) this.#size++;
   }
 
   /** Removes and returns the next value of a tenant that `accepts`; undefined when there is none. */
@@ -51,7 +94,7 @@ export class FairQueue<T> {
   /** Removes and returns the tenant's next value; the other tenants come before its next one. */
   nextOf(tenantId: string): T | undefined {
     const queue = this.#queues.get(tenantId);
-    const value = queue?.values.first;
+    const value = queue?.first;
     if (queue === undefined || value === undefined) return undefined;
     this.delete(tenantId, value);
     if (this.#queues.size > 1 && this.#queues.delete(tenantId)) this.#queues.add(tenantId, queue);
@@ -61,9 +104,9 @@ export class FairQueue<T> {
   /** Removes a value from any position. Returns false when it was not queued. */
   delete(tenantId: string, value: T): boolean {
     const queue = this.#queues.get(tenantId);
-    if (!queue?.values.delete(value)) return false;
+    if (!queue?.delete(value)) return false;
     this.#size--;
-    if (queue.values.size === 0) this.#queues.delete(tenantId);
+    if (queue.size === 0) this.#queues.delete(tenantId);
     return true;
   }
 
@@ -72,6 +115,6 @@ export class FairQueue<T> {
     const queues = [...this.#queues];
     for (const { tenantId } of queues) this.#queues.delete(tenantId);
     this.#size = 0;
-    return queues.flatMap(({ values }) => [...values]);
+    return queues.flatMap((queue) => [...queue]);
   }
 }

@@ -133,6 +133,9 @@ const summary = {
     Type.String(),
     'The labels of its definition and of its submission, by name; empty when there are none.',
   ),
+  priority: Type.Integer({
+    description: 'Of its definition: queued runs of a tenant with a higher one begin first.',
+  }),
 };
 
 export const RunSummarySchema = described('RunSummary', 'A run without its large fields.', summary);
@@ -202,10 +205,10 @@ export const RunCountsSchema = described(
 export const RunQueueSchema = described('RunQueue', 'What queued runs wait for.', {
   queued: count('Queued runs of the tenants whose runs are listed, whatever the other filters are.'),
   waits_for: nullable(
-    Type.Enum(['server', 'tenant', 'breakpoints'], {
+    Type.Enum(['server', 'tenant', 'breakpoints', 'max_running'], {
       title: 'QueueReason',
       description:
-        '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. Null when nothing waits, or what waits is about to start.',
+        '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. `max_running`: as many runs of their definition are at work as it allows. Null when nothing waits, or what waits is about to start.',
     }),
   ),
 });

@@ -2,7 +2,7 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"when":{"type":["string","object","array","null"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"Runs the task only if it holds: a template, a map as in {value: \"{{params.kind}}\", const: invoice}, or a list of them. With parallel_over, it may read {{item}}."},"on_error":{"enum":["fail","continue",null],"default":"fail","description":"fail: when the task has failed, the run fails. continue: the run goes on without its output."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run."},"cache":{"type":["boolean","object","null"],"properties":{"ttl":{"type":["number","string"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"How long an output is reused, in seconds or as in 12h."}},"additionalProperties":false,"default":false,"description":"Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout."},"pool":{"type":["string","null"],"pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Pool of the server, of which each call takes a place while it is at work; it waits for one before."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
+const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"concurrency_key":{"type":["string","null"],"maxLength":1000,"description":"Counts max_running for each value of this by itself, as in {{params.customer}}."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"when":{"type":["string","object","array","null"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"Runs the task only if it holds: a template, a map as in {value: \"{{params.kind}}\", const: invoice}, or a list of them. With parallel_over, it may read {{item}}."},"on_error":{"enum":["fail","continue",null],"default":"fail","description":"fail: when the task has failed, the run fails. continue: the run goes on without its output."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run."},"cache":{"type":["boolean","object","null"],"properties":{"ttl":{"type":["number","string"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"How long an output is reused, in seconds or as in 12h."}},"additionalProperties":false,"default":false,"description":"Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout."},"pool":{"type":["string","null"],"pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Pool of the server, of which each call takes a place while it is at work; it waits for one before."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
@@ -853,10 +853,10 @@ return false;
 }
 }
 }
-if(data.keep !== undefined){
-let data32 = data.keep;
-if((((!((typeof data32 == "number") && (isFinite(data32)))) && (typeof data32 !== "string")) && (!(data32 && typeof data32 == "object" && !Array.isArray(data32)))) && (data32 !== null)){
-const err51 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/type",keyword:"type",params:{type: schema31.properties.keep.type},message:"must be number,string,object,null"};
+if(data.priority !== undefined){
+let data32 = data.priority;
+if((!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))) && (data32 !== null)){
+const err51 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: schema31.properties.priority.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -869,8 +869,8 @@ return false;
 }
 }
 if((typeof data32 == "number") && (isFinite(data32))){
-if(data32 > 315360000 || isNaN(data32)){
-const err52 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
+if(data32 > 100 || isNaN(data32)){
+const err52 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -882,8 +882,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data32 <= 0 || isNaN(data32)){
-const err53 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data32 < -100 || isNaN(data32)){
+const err53 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -100},message:"must be >= -100"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -896,9 +896,11 @@ return false;
 }
 }
 }
-if(typeof data32 === "string"){
-if(data32.length < 1){
-const err54 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data.max_running !== undefined){
+let data33 = data.max_running;
+if((!(((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33))) && (isFinite(data33)))) && (data33 !== null)){
+const err54 = {instancePath:instancePath+"/max_running",schemaPath:"#/properties/max_running/type",keyword:"type",params:{type: schema31.properties.max_running.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -910,8 +912,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data32)){
-const err55 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if((typeof data33 == "number") && (isFinite(data33))){
+if(data33 > 1000000 || isNaN(data33)){
+const err55 = {instancePath:instancePath+"/max_running",schemaPath:"#/properties/max_running/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -923,11 +926,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data32 && typeof data32 == "object" && !Array.isArray(data32)){
-for(const key11 in data32){
-if(!((key11 === "days") || (key11 === "runs"))){
-const err56 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+if(data33 < 1 || isNaN(data33)){
+const err56 = {instancePath:instancePath+"/max_running",schemaPath:"#/properties/max_running/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -940,11 +940,11 @@ return false;
 }
 }
 }
-if(data32.days !== undefined){
-let data33 = data32.days;
-if((typeof data33 == "number") && (isFinite(data33))){
-if(data33 > 3650 || isNaN(data33)){
-const err57 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650"};
+}
+if(data.on_busy !== undefined){
+let data34 = data.on_busy;
+if(!((((data34 === "queue") || (data34 === "skip")) || (data34 === "cancel_running")) || (data34 === null))){
+const err57 = {instancePath:instancePath+"/on_busy",schemaPath:"#/properties/on_busy/enum",keyword:"enum",params:{allowedValues: schema31.properties.on_busy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -956,8 +956,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data33 <= 0 || isNaN(data33)){
-const err58 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+if(data.concurrency_key !== undefined){
+let data35 = data.concurrency_key;
+if((typeof data35 !== "string") && (data35 !== null)){
+const err58 = {instancePath:instancePath+"/concurrency_key",schemaPath:"#/properties/concurrency_key/type",keyword:"type",params:{type: schema31.properties.concurrency_key.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -969,9 +972,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err59 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(typeof data35 === "string"){
+if(data35.length > 1000){
+const err59 = {instancePath:instancePath+"/concurrency_key",schemaPath:"#/properties/concurrency_key/maxLength",keyword:"maxLength",params:{limit: 1000},message:"must NOT have more than 1000 characters"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -984,10 +987,11 @@ return false;
 }
 }
 }
-if(data32.runs !== undefined){
-let data34 = data32.runs;
-if(!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))){
-const err60 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data.keep !== undefined){
+let data36 = data.keep;
+if((((!((typeof data36 == "number") && (isFinite(data36)))) && (typeof data36 !== "string")) && (!(data36 && typeof data36 == "object" && !Array.isArray(data36)))) && (data36 !== null)){
+const err60 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/type",keyword:"type",params:{type: schema31.properties.keep.type},message:"must be number,string,object,null"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -999,9 +1003,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data34 == "number") && (isFinite(data34))){
-if(data34 > 1000000 || isNaN(data34)){
-const err61 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+if((typeof data36 == "number") && (isFinite(data36))){
+if(data36 > 315360000 || isNaN(data36)){
+const err61 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -1013,8 +1017,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data34 < 0 || isNaN(data34)){
-const err62 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data36 <= 0 || isNaN(data36)){
+const err62 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -1027,13 +1031,9 @@ return false;
 }
 }
 }
-}
-}
-}
-if(data.timeout !== undefined){
-let data35 = data.timeout;
-if(((!((typeof data35 == "number") && (isFinite(data35)))) && (typeof data35 !== "string")) && (data35 !== null)){
-const err63 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/type",keyword:"type",params:{type: schema31.properties.timeout.type},message:"must be number,string,null"};
+if(typeof data36 === "string"){
+if(data36.length < 1){
+const err63 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -1045,9 +1045,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data35 == "number") && (isFinite(data35))){
-if(data35 > 315360000 || isNaN(data35)){
-const err64 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
+if(!pattern14.test(data36)){
+const err64 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -1059,8 +1058,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data35 <= 0 || isNaN(data35)){
-const err65 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
+for(const key11 in data36){
+if(!((key11 === "days") || (key11 === "runs"))){
+const err65 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -1073,9 +1075,11 @@ return false;
 }
 }
 }
-if(typeof data35 === "string"){
-if(data35.length < 1){
-const err66 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data36.days !== undefined){
+let data37 = data36.days;
+if((typeof data37 == "number") && (isFinite(data37))){
+if(data37 > 3650 || isNaN(data37)){
+const err66 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -1087,8 +1091,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data35)){
-const err67 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(data37 <= 0 || isNaN(data37)){
+const err67 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -1101,12 +1105,8 @@ return false;
 }
 }
 }
-}
-if(data.tasks !== undefined){
-let data36 = data.tasks;
-if(Array.isArray(data36)){
-if(data36.length < 1){
-const err68 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+else {
+const err68 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1118,12 +1118,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-const len2 = data36.length;
-for(let i2=0; i2<len2; i2++){
-let data37 = data36[i2];
-if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
-if(data37.id === undefined){
-const err69 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+if(data36.runs !== undefined){
+let data38 = data36.runs;
+if(!(((typeof data38 == "number") && (!(data38 % 1) && !isNaN(data38))) && (isFinite(data38)))){
+const err69 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1135,8 +1134,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data37.tool === undefined){
-const err70 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "tool"},message:"must have required property '"+"tool"+"'"};
+if((typeof data38 == "number") && (isFinite(data38))){
+if(data38 > 1000000 || isNaN(data38)){
+const err70 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1148,9 +1148,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-for(const key12 in data37){
-if(!(func1.call(schema31.properties.tasks.items.properties, key12))){
-const err71 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+if(data38 < 0 || isNaN(data38)){
+const err71 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1163,11 +1162,13 @@ return false;
 }
 }
 }
-if(data37.id !== undefined){
-let data38 = data37.id;
-if(typeof data38 === "string"){
-if(!pattern16.test(data38)){
-const err72 = {instancePath:instancePath+"/tasks/" + i2+"/id",schemaPath:"#/properties/tasks/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+}
+}
+}
+if(data.timeout !== undefined){
+let data39 = data.timeout;
+if(((!((typeof data39 == "number") && (isFinite(data39)))) && (typeof data39 !== "string")) && (data39 !== null)){
+const err72 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/type",keyword:"type",params:{type: schema31.properties.timeout.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1179,9 +1180,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err73 = {instancePath:instancePath+"/tasks/" + i2+"/id",schemaPath:"#/properties/tasks/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data39 == "number") && (isFinite(data39))){
+if(data39 > 315360000 || isNaN(data39)){
+const err73 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1193,10 +1194,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data37.tool !== undefined){
-if(typeof data37.tool !== "string"){
-const err74 = {instancePath:instancePath+"/tasks/" + i2+"/tool",schemaPath:"#/properties/tasks/items/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data39 <= 0 || isNaN(data39)){
+const err74 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1209,10 +1208,9 @@ return false;
 }
 }
 }
-if(data37.inputs !== undefined){
-let data40 = data37.inputs;
-if((!(data40 && typeof data40 == "object" && !Array.isArray(data40))) && (data40 !== null)){
-const err75 = {instancePath:instancePath+"/tasks/" + i2+"/inputs",schemaPath:"#/properties/tasks/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.inputs.type},message:"must be object,null"};
+if(typeof data39 === "string"){
+if(data39.length < 1){
+const err75 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1224,19 +1222,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
-var props6 = {};
-for(const key13 in data40){
-if(pattern5.test(key13)){
-props6[key13] = true;
-}
-}
-}
-}
-if(data37.parallel_over !== undefined){
-let data41 = data37.parallel_over;
-if((typeof data41 !== "string") && (data41 !== null)){
-const err76 = {instancePath:instancePath+"/tasks/" + i2+"/parallel_over",schemaPath:"#/properties/tasks/items/properties/parallel_over/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.parallel_over.type},message:"must be string,null"};
+if(!pattern14.test(data39)){
+const err76 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1249,10 +1236,12 @@ return false;
 }
 }
 }
-if(data37.fan_out_concurrency !== undefined){
-let data42 = data37.fan_out_concurrency;
-if((!(((typeof data42 == "number") && (!(data42 % 1) && !isNaN(data42))) && (isFinite(data42)))) && (data42 !== null)){
-const err77 = {instancePath:instancePath+"/tasks/" + i2+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.fan_out_concurrency.type},message:"must be integer,null"};
+}
+if(data.tasks !== undefined){
+let data40 = data.tasks;
+if(Array.isArray(data40)){
+if(data40.length < 1){
+const err77 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1264,9 +1253,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data42 == "number") && (isFinite(data42))){
-if(data42 < 1 || isNaN(data42)){
-const err78 = {instancePath:instancePath+"/tasks/" + i2+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+const len2 = data40.length;
+for(let i2=0; i2<len2; i2++){
+let data41 = data40[i2];
+if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
+if(data41.id === undefined){
+const err78 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1278,12 +1270,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data37.on_item_error !== undefined){
-let data43 = data37.on_item_error;
-if(!(((data43 === "fail") || (data43 === "collect")) || (data43 === null))){
-const err79 = {instancePath:instancePath+"/tasks/" + i2+"/on_item_error",schemaPath:"#/properties/tasks/items/properties/on_item_error/enum",keyword:"enum",params:{allowedValues: schema31.properties.tasks.items.properties.on_item_error.enum},message:"must be equal to one of the allowed values"};
+if(data41.tool === undefined){
+const err79 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "tool"},message:"must have required property '"+"tool"+"'"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1295,11 +1283,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data37.when !== undefined){
-let data44 = data37.when;
-if((typeof data44 != "object") && (typeof data44 !== "string")){
-const err80 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.when.type},message:"must be string,object,array,null"};
+for(const key12 in data41){
+if(!(func1.call(schema31.properties.tasks.items.properties, key12))){
+const err80 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1311,9 +1297,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data44)){
-if(data44.length > 20){
-const err81 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
+}
+if(data41.id !== undefined){
+let data42 = data41.id;
+if(typeof data42 === "string"){
+if(!pattern16.test(data42)){
+const err81 = {instancePath:instancePath+"/tasks/" + i2+"/id",schemaPath:"#/properties/tasks/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1325,8 +1314,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data44.length < 1){
-const err82 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+else {
+const err82 = {instancePath:instancePath+"/tasks/" + i2+"/id",schemaPath:"#/properties/tasks/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1338,11 +1328,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-const len3 = data44.length;
-for(let i3=0; i3<len3; i3++){
-let data45 = data44[i3];
-if((typeof data45 !== "string") && (!(data45 && typeof data45 == "object" && !Array.isArray(data45)))){
-const err83 = {instancePath:instancePath+"/tasks/" + i2+"/when/" + i3,schemaPath:"#/properties/tasks/items/properties/when/items/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.when.items.type},message:"must be string,object"};
+}
+if(data41.tool !== undefined){
+if(typeof data41.tool !== "string"){
+const err83 = {instancePath:instancePath+"/tasks/" + i2+"/tool",schemaPath:"#/properties/tasks/items/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1354,9 +1343,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
-if(data45.value === undefined){
-const err84 = {instancePath:instancePath+"/tasks/" + i2+"/when/" + i3,schemaPath:"#/properties/tasks/items/properties/when/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+}
+if(data41.inputs !== undefined){
+let data44 = data41.inputs;
+if((!(data44 && typeof data44 == "object" && !Array.isArray(data44))) && (data44 !== null)){
+const err84 = {instancePath:instancePath+"/tasks/" + i2+"/inputs",schemaPath:"#/properties/tasks/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.inputs.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1368,9 +1359,19 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data45.value !== undefined){
-if(typeof data45.value !== "string"){
-const err85 = {instancePath:instancePath+"/tasks/" + i2+"/when/" + i3+"/value",schemaPath:"#/properties/tasks/items/properties/when/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
+var props6 = {};
+for(const key13 in data44){
+if(pattern5.test(key13)){
+props6[key13] = true;
+}
+}
+}
+}
+if(data41.parallel_over !== undefined){
+let data45 = data41.parallel_over;
+if((typeof data45 !== "string") && (data45 !== null)){
+const err85 = {instancePath:instancePath+"/tasks/" + i2+"/parallel_over",schemaPath:"#/properties/tasks/items/properties/parallel_over/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.parallel_over.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1383,12 +1384,10 @@ return false;
 }
 }
 }
-}
-}
-}
-if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
-if(data44.value === undefined){
-const err86 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+if(data41.fan_out_concurrency !== undefined){
+let data46 = data41.fan_out_concurrency;
+if((!(((typeof data46 == "number") && (!(data46 % 1) && !isNaN(data46))) && (isFinite(data46)))) && (data46 !== null)){
+const err86 = {instancePath:instancePath+"/tasks/" + i2+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.fan_out_concurrency.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1400,9 +1399,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data44.value !== undefined){
-if(typeof data44.value !== "string"){
-const err87 = {instancePath:instancePath+"/tasks/" + i2+"/when/value",schemaPath:"#/properties/tasks/items/properties/when/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data46 == "number") && (isFinite(data46))){
+if(data46 < 1 || isNaN(data46)){
+const err87 = {instancePath:instancePath+"/tasks/" + i2+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1416,11 +1415,10 @@ return false;
 }
 }
 }
-}
-if(data37.on_error !== undefined){
-let data48 = data37.on_error;
-if(!(((data48 === "fail") || (data48 === "continue")) || (data48 === null))){
-const err88 = {instancePath:instancePath+"/tasks/" + i2+"/on_error",schemaPath:"#/properties/tasks/items/properties/on_error/enum",keyword:"enum",params:{allowedValues: schema31.properties.tasks.items.properties.on_error.enum},message:"must be equal to one of the allowed values"};
+if(data41.on_item_error !== undefined){
+let data47 = data41.on_item_error;
+if(!(((data47 === "fail") || (data47 === "collect")) || (data47 === null))){
+const err88 = {instancePath:instancePath+"/tasks/" + i2+"/on_item_error",schemaPath:"#/properties/tasks/items/properties/on_item_error/enum",keyword:"enum",params:{allowedValues: schema31.properties.tasks.items.properties.on_item_error.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1433,10 +1431,10 @@ return false;
 }
 }
 }
-if(data37.await !== undefined){
-let data49 = data37.await;
-if((!(Array.isArray(data49))) && (data49 !== null)){
-const err89 = {instancePath:instancePath+"/tasks/" + i2+"/await",schemaPath:"#/properties/tasks/items/properties/await/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.await.type},message:"must be array,null"};
+if(data41.when !== undefined){
+let data48 = data41.when;
+if((typeof data48 != "object") && (typeof data48 !== "string")){
+const err89 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.when.type},message:"must be string,object,array,null"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1448,11 +1446,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data49)){
-const len4 = data49.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data49[i4] !== "string"){
-const err90 = {instancePath:instancePath+"/tasks/" + i2+"/await/" + i4,schemaPath:"#/properties/tasks/items/properties/await/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(Array.isArray(data48)){
+if(data48.length > 20){
+const err90 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1464,13 +1460,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-if(data37.retry !== undefined){
-let data51 = data37.retry;
-if((!(((typeof data51 == "number") && (!(data51 % 1) && !isNaN(data51))) && (isFinite(data51)))) && (data51 !== null)){
-const err91 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry.type},message:"must be integer,null"};
+if(data48.length < 1){
+const err91 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1482,9 +1473,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data51 == "number") && (isFinite(data51))){
-if(data51 < 0 || isNaN(data51)){
-const err92 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+const len3 = data48.length;
+for(let i3=0; i3<len3; i3++){
+let data49 = data48[i3];
+if((typeof data49 !== "string") && (!(data49 && typeof data49 == "object" && !Array.isArray(data49)))){
+const err92 = {instancePath:instancePath+"/tasks/" + i2+"/when/" + i3,schemaPath:"#/properties/tasks/items/properties/when/items/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.when.items.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1496,12 +1489,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data37.retry_delay !== undefined){
-let data52 = data37.retry_delay;
-if(((!((typeof data52 == "number") && (isFinite(data52)))) && (typeof data52 !== "string")) && (data52 !== null)){
-const err93 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry_delay.type},message:"must be number,string,null"};
+if(data49 && typeof data49 == "object" && !Array.isArray(data49)){
+if(data49.value === undefined){
+const err93 = {instancePath:instancePath+"/tasks/" + i2+"/when/" + i3,schemaPath:"#/properties/tasks/items/properties/when/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1513,9 +1503,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data52 == "number") && (isFinite(data52))){
-if(data52 < 0 || isNaN(data52)){
-const err94 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data49.value !== undefined){
+if(typeof data49.value !== "string"){
+const err94 = {instancePath:instancePath+"/tasks/" + i2+"/when/" + i3+"/value",schemaPath:"#/properties/tasks/items/properties/when/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1528,9 +1518,12 @@ return false;
 }
 }
 }
-if(typeof data52 === "string"){
-if(data52.length < 1){
-const err95 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+}
+}
+if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
+if(data48.value === undefined){
+const err95 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1542,8 +1535,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data52)){
-const err96 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(data48.value !== undefined){
+if(typeof data48.value !== "string"){
+const err96 = {instancePath:instancePath+"/tasks/" + i2+"/when/value",schemaPath:"#/properties/tasks/items/properties/when/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1557,10 +1551,11 @@ return false;
 }
 }
 }
-if(data37.max_retry_delay !== undefined){
-let data53 = data37.max_retry_delay;
-if(((!((typeof data53 == "number") && (isFinite(data53)))) && (typeof data53 !== "string")) && (data53 !== null)){
-const err97 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.max_retry_delay.type},message:"must be number,string,null"};
+}
+if(data41.on_error !== undefined){
+let data52 = data41.on_error;
+if(!(((data52 === "fail") || (data52 === "continue")) || (data52 === null))){
+const err97 = {instancePath:instancePath+"/tasks/" + i2+"/on_error",schemaPath:"#/properties/tasks/items/properties/on_error/enum",keyword:"enum",params:{allowedValues: schema31.properties.tasks.items.properties.on_error.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1572,9 +1567,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data53 == "number") && (isFinite(data53))){
-if(data53 < 0 || isNaN(data53)){
-const err98 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data41.await !== undefined){
+let data53 = data41.await;
+if((!(Array.isArray(data53))) && (data53 !== null)){
+const err98 = {instancePath:instancePath+"/tasks/" + i2+"/await",schemaPath:"#/properties/tasks/items/properties/await/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.await.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1586,10 +1583,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data53 === "string"){
-if(data53.length < 1){
-const err99 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(Array.isArray(data53)){
+const len4 = data53.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data53[i4] !== "string"){
+const err99 = {instancePath:instancePath+"/tasks/" + i2+"/await/" + i4,schemaPath:"#/properties/tasks/items/properties/await/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1601,8 +1599,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data53)){
-const err100 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+}
+}
+if(data41.retry !== undefined){
+let data55 = data41.retry;
+if((!(((typeof data55 == "number") && (!(data55 % 1) && !isNaN(data55))) && (isFinite(data55)))) && (data55 !== null)){
+const err100 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1614,12 +1617,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data37.cache !== undefined){
-let data54 = data37.cache;
-if(((typeof data54 !== "boolean") && (!(data54 && typeof data54 == "object" && !Array.isArray(data54)))) && (data54 !== null)){
-const err101 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.type},message:"must be boolean,object,null"};
+if((typeof data55 == "number") && (isFinite(data55))){
+if(data55 < 0 || isNaN(data55)){
+const err101 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1631,10 +1631,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
-for(const key14 in data54){
-if(!(key14 === "ttl")){
-const err102 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+}
+}
+if(data41.retry_delay !== undefined){
+let data56 = data41.retry_delay;
+if(((!((typeof data56 == "number") && (isFinite(data56)))) && (typeof data56 !== "string")) && (data56 !== null)){
+const err102 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry_delay.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1646,11 +1648,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data54.ttl !== undefined){
-let data55 = data54.ttl;
-if((!((typeof data55 == "number") && (isFinite(data55)))) && (typeof data55 !== "string")){
-const err103 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.properties.ttl.type},message:"must be number,string"};
+if((typeof data56 == "number") && (isFinite(data56))){
+if(data56 < 0 || isNaN(data56)){
+const err103 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1662,9 +1662,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data55 == "number") && (isFinite(data55))){
-if(data55 <= 0 || isNaN(data55)){
-const err104 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+if(typeof data56 === "string"){
+if(data56.length < 1){
+const err104 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1676,10 +1677,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data55 === "string"){
-if(data55.length < 1){
-const err105 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern14.test(data56)){
+const err105 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1691,8 +1690,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data55)){
-const err106 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+}
+if(data41.max_retry_delay !== undefined){
+let data57 = data41.max_retry_delay;
+if(((!((typeof data57 == "number") && (isFinite(data57)))) && (typeof data57 !== "string")) && (data57 !== null)){
+const err106 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.max_retry_delay.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1704,14 +1707,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-}
-if(data37.timeout !== undefined){
-let data56 = data37.timeout;
-if(((!((typeof data56 == "number") && (isFinite(data56)))) && (typeof data56 !== "string")) && (data56 !== null)){
-const err107 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,string,null"};
+if((typeof data57 == "number") && (isFinite(data57))){
+if(data57 < 0 || isNaN(data57)){
+const err107 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1723,9 +1721,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data56 == "number") && (isFinite(data56))){
-if(data56 <= 0 || isNaN(data56)){
-const err108 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+if(typeof data57 === "string"){
+if(data57.length < 1){
+const err108 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1737,10 +1736,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data56 === "string"){
-if(data56.length < 1){
-const err109 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(!pattern14.test(data57)){
+const err109 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1752,8 +1749,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data56)){
-const err110 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+}
+if(data41.cache !== undefined){
+let data58 = data41.cache;
+if(((typeof data58 !== "boolean") && (!(data58 && typeof data58 == "object" && !Array.isArray(data58)))) && (data58 !== null)){
+const err110 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.type},message:"must be boolean,object,null"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1765,12 +1766,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data37.pool !== undefined){
-let data57 = data37.pool;
-if((typeof data57 !== "string") && (data57 !== null)){
-const err111 = {instancePath:instancePath+"/tasks/" + i2+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.pool.type},message:"must be string,null"};
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+for(const key14 in data58){
+if(!(key14 === "ttl")){
+const err111 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1782,9 +1781,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(typeof data57 === "string"){
-if(!pattern16.test(data57)){
-const err112 = {instancePath:instancePath+"/tasks/" + i2+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+}
+if(data58.ttl !== undefined){
+let data59 = data58.ttl;
+if((!((typeof data59 == "number") && (isFinite(data59)))) && (typeof data59 !== "string")){
+const err112 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.properties.ttl.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1796,11 +1797,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-else {
-const err113 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data59 == "number") && (isFinite(data59))){
+if(data59 <= 0 || isNaN(data59)){
+const err113 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1813,9 +1812,9 @@ return false;
 }
 }
 }
-}
-else {
-const err114 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(typeof data59 === "string"){
+if(data59.length < 1){
+const err114 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1827,15 +1826,151 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err115 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern14.test(data59)){
+const err115 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err115];
 }
 else {
 vErrors.push(err115);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+}
+if(data41.timeout !== undefined){
+let data60 = data41.timeout;
+if(((!((typeof data60 == "number") && (isFinite(data60)))) && (typeof data60 !== "string")) && (data60 !== null)){
+const err116 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,string,null"};
+if(vErrors === null){
+vErrors = [err116];
+}
+else {
+vErrors.push(err116);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 <= 0 || isNaN(data60)){
+const err117 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(vErrors === null){
+vErrors = [err117];
+}
+else {
+vErrors.push(err117);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data60 === "string"){
+if(data60.length < 1){
+const err118 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err118];
+}
+else {
+vErrors.push(err118);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(!pattern14.test(data60)){
+const err119 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err119];
+}
+else {
+vErrors.push(err119);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data41.pool !== undefined){
+let data61 = data41.pool;
+if((typeof data61 !== "string") && (data61 !== null)){
+const err120 = {instancePath:instancePath+"/tasks/" + i2+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.pool.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err120];
+}
+else {
+vErrors.push(err120);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(typeof data61 === "string"){
+if(!pattern16.test(data61)){
+const err121 = {instancePath:instancePath+"/tasks/" + i2+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+if(vErrors === null){
+vErrors = [err121];
+}
+else {
+vErrors.push(err121);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+else {
+const err122 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err122];
+}
+else {
+vErrors.push(err122);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err123 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err123];
+}
+else {
+vErrors.push(err123);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err124 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err124];
+}
+else {
+vErrors.push(err124);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

@@ -2,7 +2,7 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","sub_pipelines"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the plan."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, passed to the sub-pipelines that list them."},"plan_concurrency":{"type":["integer","null"],"minimum":1,"default":1,"description":"How many independent sub-pipelines may run together."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"sub_pipelines":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the sub-pipeline."},"reads":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it reads. It runs after the sub-pipelines that store them."},"stores":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it stores. No other sub-pipeline stores them."},"inputs":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Inputs of the plan that are passed to it."},"file":{"type":["string","null"],"minLength":1,"description":"Its pipeline file, beside or below the plan file. Default: the sibling ID.yaml."},"pipeline":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Its pipeline, instead of a file."}},"additionalProperties":false,"description":"A pipeline within a plan."},"minItems":1,"maxItems":2000,"description":"The pipelines. The keys they read and store determine the order."}},"additionalProperties":false,"description":"A plan: pipelines that pass values through the blackboard."};
+const schema31 = {"type":"object","required":["id","sub_pipelines"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the plan."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, passed to the sub-pipelines that list them."},"plan_concurrency":{"type":["integer","null"],"minimum":1,"default":1,"description":"How many independent sub-pipelines may run together."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"sub_pipelines":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the sub-pipeline."},"reads":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it reads. It runs after the sub-pipelines that store them."},"stores":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it stores. No other sub-pipeline stores them."},"inputs":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Inputs of the plan that are passed to it."},"file":{"type":["string","null"],"minLength":1,"description":"Its pipeline file, beside or below the plan file. Default: the sibling ID.yaml."},"pipeline":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Its pipeline, instead of a file."}},"additionalProperties":false,"description":"A pipeline within a plan."},"minItems":1,"maxItems":2000,"description":"The pipelines. The keys they read and store determine the order."}},"additionalProperties":false,"description":"A plan: pipelines that pass values through the blackboard."};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
@@ -625,10 +625,10 @@ return false;
 }
 }
 }
-if(data.keep !== undefined){
-let data21 = data.keep;
-if((((!((typeof data21 == "number") && (isFinite(data21)))) && (typeof data21 !== "string")) && (!(data21 && typeof data21 == "object" && !Array.isArray(data21)))) && (data21 !== null)){
-const err38 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/type",keyword:"type",params:{type: schema31.properties.keep.type},message:"must be number,string,object,null"};
+if(data.priority !== undefined){
+let data21 = data.priority;
+if((!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))) && (data21 !== null)){
+const err38 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: schema31.properties.priority.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -641,8 +641,8 @@ return false;
 }
 }
 if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 > 315360000 || isNaN(data21)){
-const err39 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
+if(data21 > 100 || isNaN(data21)){
+const err39 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -654,8 +654,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data21 <= 0 || isNaN(data21)){
-const err40 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data21 < -100 || isNaN(data21)){
+const err40 = {instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/minimum",keyword:"minimum",params:{comparison: ">=", limit: -100},message:"must be >= -100"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -668,9 +668,11 @@ return false;
 }
 }
 }
-if(typeof data21 === "string"){
-if(data21.length < 1){
-const err41 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data.max_running !== undefined){
+let data22 = data.max_running;
+if((!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))) && (data22 !== null)){
+const err41 = {instancePath:instancePath+"/max_running",schemaPath:"#/properties/max_running/type",keyword:"type",params:{type: schema31.properties.max_running.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -682,8 +684,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern11.test(data21)){
-const err42 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 > 1000000 || isNaN(data22)){
+const err42 = {instancePath:instancePath+"/max_running",schemaPath:"#/properties/max_running/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -695,11 +698,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-for(const key7 in data21){
-if(!((key7 === "days") || (key7 === "runs"))){
-const err43 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(data22 < 1 || isNaN(data22)){
+const err43 = {instancePath:instancePath+"/max_running",schemaPath:"#/properties/max_running/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -712,11 +712,11 @@ return false;
 }
 }
 }
-if(data21.days !== undefined){
-let data22 = data21.days;
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 > 3650 || isNaN(data22)){
-const err44 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650"};
+}
+if(data.on_busy !== undefined){
+let data23 = data.on_busy;
+if(!((((data23 === "queue") || (data23 === "skip")) || (data23 === "cancel_running")) || (data23 === null))){
+const err44 = {instancePath:instancePath+"/on_busy",schemaPath:"#/properties/on_busy/enum",keyword:"enum",params:{allowedValues: schema31.properties.on_busy.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -728,8 +728,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data22 <= 0 || isNaN(data22)){
-const err45 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+if(data.keep !== undefined){
+let data24 = data.keep;
+if((((!((typeof data24 == "number") && (isFinite(data24)))) && (typeof data24 !== "string")) && (!(data24 && typeof data24 == "object" && !Array.isArray(data24)))) && (data24 !== null)){
+const err45 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/type",keyword:"type",params:{type: schema31.properties.keep.type},message:"must be number,string,object,null"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -741,9 +744,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err46 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 > 315360000 || isNaN(data24)){
+const err46 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -755,11 +758,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data21.runs !== undefined){
-let data23 = data21.runs;
-if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-const err47 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data24 <= 0 || isNaN(data24)){
+const err47 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -771,9 +771,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 > 1000000 || isNaN(data23)){
-const err48 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
+}
+if(typeof data24 === "string"){
+if(data24.length < 1){
+const err48 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -785,8 +786,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data23 < 0 || isNaN(data23)){
-const err49 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!pattern11.test(data24)){
+const err49 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -799,13 +800,10 @@ return false;
 }
 }
 }
-}
-}
-}
-if(data.timeout !== undefined){
-let data24 = data.timeout;
-if(((!((typeof data24 == "number") && (isFinite(data24)))) && (typeof data24 !== "string")) && (data24 !== null)){
-const err50 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/type",keyword:"type",params:{type: schema31.properties.timeout.type},message:"must be number,string,null"};
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+for(const key7 in data24){
+if(!((key7 === "days") || (key7 === "runs"))){
+const err50 = {instancePath:instancePath+"/keep",schemaPath:"#/properties/keep/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -817,9 +815,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data24 == "number") && (isFinite(data24))){
-if(data24 > 315360000 || isNaN(data24)){
-const err51 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
+}
+if(data24.days !== undefined){
+let data25 = data24.days;
+if((typeof data25 == "number") && (isFinite(data25))){
+if(data25 > 3650 || isNaN(data25)){
+const err51 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/maximum",keyword:"maximum",params:{comparison: "<=", limit: 3650},message:"must be <= 3650"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -831,8 +832,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data24 <= 0 || isNaN(data24)){
-const err52 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data25 <= 0 || isNaN(data25)){
+const err52 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -845,9 +846,8 @@ return false;
 }
 }
 }
-if(typeof data24 === "string"){
-if(data24.length < 1){
-const err53 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+else {
+const err53 = {instancePath:instancePath+"/keep/days",schemaPath:"#/properties/keep/properties/days/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -859,8 +859,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern11.test(data24)){
-const err54 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+if(data24.runs !== undefined){
+let data26 = data24.runs;
+if(!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))){
+const err54 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -872,13 +875,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data.sub_pipelines !== undefined){
-let data25 = data.sub_pipelines;
-if(Array.isArray(data25)){
-if(data25.length > 2000){
-const err55 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/maxItems",keyword:"maxItems",params:{limit: 2000},message:"must NOT have more than 2000 items"};
+if((typeof data26 == "number") && (isFinite(data26))){
+if(data26 > 1000000 || isNaN(data26)){
+const err55 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000000},message:"must be <= 1000000"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -890,8 +889,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data25.length < 1){
-const err56 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(data26 < 0 || isNaN(data26)){
+const err56 = {instancePath:instancePath+"/keep/runs",schemaPath:"#/properties/keep/properties/runs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -903,12 +902,14 @@ validate20.errors = vErrors;
 return false;
 }
 }
-const len1 = data25.length;
-for(let i1=0; i1<len1; i1++){
-let data26 = data25[i1];
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.id === undefined){
-const err57 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+}
+}
+}
+if(data.timeout !== undefined){
+let data27 = data.timeout;
+if(((!((typeof data27 == "number") && (isFinite(data27)))) && (typeof data27 !== "string")) && (data27 !== null)){
+const err57 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/type",keyword:"type",params:{type: schema31.properties.timeout.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -920,9 +921,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-for(const key8 in data26){
-if(!(((((((key8 === "id") || (key8 === "goal")) || (key8 === "reads")) || (key8 === "stores")) || (key8 === "inputs")) || (key8 === "file")) || (key8 === "pipeline"))){
-const err58 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if((typeof data27 == "number") && (isFinite(data27))){
+if(data27 > 315360000 || isNaN(data27)){
+const err58 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -934,12 +935,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data26.id !== undefined){
-let data27 = data26.id;
-if(typeof data27 === "string"){
-if(!pattern13.test(data27)){
-const err59 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+if(data27 <= 0 || isNaN(data27)){
+const err59 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -952,8 +949,9 @@ return false;
 }
 }
 }
-else {
-const err60 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data27 === "string"){
+if(data27.length < 1){
+const err60 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -965,11 +963,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data26.goal !== undefined){
-let data28 = data26.goal;
-if((typeof data28 !== "string") && (data28 !== null)){
-const err61 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.goal.type},message:"must be string,null"};
+if(!pattern11.test(data27)){
+const err61 = {instancePath:instancePath+"/timeout",schemaPath:"#/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -981,9 +976,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(typeof data28 === "string"){
-if(data28.length > 10000){
-const err62 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
+}
+}
+if(data.sub_pipelines !== undefined){
+let data28 = data.sub_pipelines;
+if(Array.isArray(data28)){
+if(data28.length > 2000){
+const err62 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/maxItems",keyword:"maxItems",params:{limit: 2000},message:"must NOT have more than 2000 items"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -995,12 +994,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data26.reads !== undefined){
-let data29 = data26.reads;
-if((!(Array.isArray(data29))) && (data29 !== null)){
-const err63 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads",schemaPath:"#/properties/sub_pipelines/items/properties/reads/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.reads.type},message:"must be array,null"};
+if(data28.length < 1){
+const err63 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -1012,13 +1007,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data29)){
-const len2 = data29.length;
-for(let i2=0; i2<len2; i2++){
-let data30 = data29[i2];
-if(typeof data30 === "string"){
-if(data30.length < 1){
-const err64 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const len1 = data28.length;
+for(let i1=0; i1<len1; i1++){
+let data29 = data28[i1];
+if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
+if(data29.id === undefined){
+const err64 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -1030,9 +1024,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err65 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key8 in data29){
+if(!(((((((key8 === "id") || (key8 === "goal")) || (key8 === "reads")) || (key8 === "stores")) || (key8 === "inputs")) || (key8 === "file")) || (key8 === "pipeline"))){
+const err65 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -1045,12 +1039,11 @@ return false;
 }
 }
 }
-}
-}
-if(data26.stores !== undefined){
-let data31 = data26.stores;
-if((!(Array.isArray(data31))) && (data31 !== null)){
-const err66 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores",schemaPath:"#/properties/sub_pipelines/items/properties/stores/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.stores.type},message:"must be array,null"};
+if(data29.id !== undefined){
+let data30 = data29.id;
+if(typeof data30 === "string"){
+if(!pattern13.test(data30)){
+const err66 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -1062,13 +1055,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data31)){
-const len3 = data31.length;
-for(let i3=0; i3<len3; i3++){
-let data32 = data31[i3];
-if(typeof data32 === "string"){
-if(data32.length < 1){
-const err67 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+else {
+const err67 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -1081,8 +1070,10 @@ return false;
 }
 }
 }
-else {
-const err68 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data29.goal !== undefined){
+let data31 = data29.goal;
+if((typeof data31 !== "string") && (data31 !== null)){
+const err68 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.goal.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1094,13 +1085,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-if(data26.inputs !== undefined){
-let data33 = data26.inputs;
-if((!(Array.isArray(data33))) && (data33 !== null)){
-const err69 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs",schemaPath:"#/properties/sub_pipelines/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.inputs.type},message:"must be array,null"};
+if(typeof data31 === "string"){
+if(data31.length > 10000){
+const err69 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1112,13 +1099,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data33)){
-const len4 = data33.length;
-for(let i4=0; i4<len4; i4++){
-let data34 = data33[i4];
-if(typeof data34 === "string"){
-if(data34.length < 1){
-const err70 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+}
+if(data29.reads !== undefined){
+let data32 = data29.reads;
+if((!(Array.isArray(data32))) && (data32 !== null)){
+const err70 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads",schemaPath:"#/properties/sub_pipelines/items/properties/reads/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.reads.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1130,9 +1116,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err71 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(Array.isArray(data32)){
+const len2 = data32.length;
+for(let i2=0; i2<len2; i2++){
+let data33 = data32[i2];
+if(typeof data33 === "string"){
+if(data33.length < 1){
+const err71 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1145,12 +1135,8 @@ return false;
 }
 }
 }
-}
-}
-if(data26.file !== undefined){
-let data35 = data26.file;
-if((typeof data35 !== "string") && (data35 !== null)){
-const err72 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.file.type},message:"must be string,null"};
+else {
+const err72 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1162,9 +1148,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(typeof data35 === "string"){
-if(data35.length < 1){
-const err73 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+}
+}
+if(data29.stores !== undefined){
+let data34 = data29.stores;
+if((!(Array.isArray(data34))) && (data34 !== null)){
+const err73 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores",schemaPath:"#/properties/sub_pipelines/items/properties/stores/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.stores.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1176,12 +1166,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data26.pipeline !== undefined){
-let data36 = data26.pipeline;
-if((!(data36 && typeof data36 == "object" && !Array.isArray(data36))) && (data36 !== null)){
-const err74 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/pipeline",schemaPath:"#/properties/sub_pipelines/items/properties/pipeline/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.pipeline.type},message:"must be object,null"};
+if(Array.isArray(data34)){
+const len3 = data34.length;
+for(let i3=0; i3<len3; i3++){
+let data35 = data34[i3];
+if(typeof data35 === "string"){
+if(data35.length < 1){
+const err74 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1193,18 +1184,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
-var props3 = {};
-for(const key9 in data36){
-if(pattern5.test(key9)){
-props3[key9] = true;
-}
-}
-}
-}
 }
 else {
-const err75 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err75 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1218,8 +1200,11 @@ return false;
 }
 }
 }
-else {
-const err76 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/type",keyword:"type",params:{type: "array"},message:"must be array"};
+}
+if(data29.inputs !== undefined){
+let data36 = data29.inputs;
+if((!(Array.isArray(data36))) && (data36 !== null)){
+const err76 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs",schemaPath:"#/properties/sub_pipelines/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.inputs.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1231,15 +1216,134 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err77 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(Array.isArray(data36)){
+const len4 = data36.length;
+for(let i4=0; i4<len4; i4++){
+let data37 = data36[i4];
+if(typeof data37 === "string"){
+if(data37.length < 1){
+const err77 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err77];
 }
 else {
 vErrors.push(err77);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+else {
+const err78 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+if(data29.file !== undefined){
+let data38 = data29.file;
+if((typeof data38 !== "string") && (data38 !== null)){
+const err79 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.file.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(typeof data38 === "string"){
+if(data38.length < 1){
+const err80 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err80];
+}
+else {
+vErrors.push(err80);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data29.pipeline !== undefined){
+let data39 = data29.pipeline;
+if((!(data39 && typeof data39 == "object" && !Array.isArray(data39))) && (data39 !== null)){
+const err81 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/pipeline",schemaPath:"#/properties/sub_pipelines/items/properties/pipeline/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.pipeline.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err81];
+}
+else {
+vErrors.push(err81);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+var props3 = {};
+for(const key9 in data39){
+if(pattern5.test(key9)){
+props3[key9] = true;
+}
+}
+}
+}
+}
+else {
+const err82 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err82];
+}
+else {
+vErrors.push(err82);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err83 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err83];
+}
+else {
+vErrors.push(err83);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err84 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err84];
+}
+else {
+vErrors.push(err84);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

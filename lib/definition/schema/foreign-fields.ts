@@ -23,9 +23,14 @@ const NO_HANDLERS = 'there are no handlers: read the record of the run, or follo
 const NO_SECRETS =
   'secrets are not declared: the inputs of a task read {{secrets.NAME}}, which comes from SECRET_NAME in the environment';
 const NO_WAITING = 'no task waits for a person or a signal; the tool sleep waits for some seconds';
-const NO_PRIORITIES = 'there are no priorities; the queue of a server is fair to its tenants';
 const POOL = 'write pool: NAME: each call takes a place of that pool, of which SERVICE_POOLS sets the number';
 const POOL_OF_TASK = `a task has a pool: ${POOL}`;
+const PRIORITY =
+  'write priority: N, from -100 to 100: queued runs of a tenant with a higher one begin first; the queue of a server is fair to its tenants';
+const WHOLE_PRIORITY =
+  'tasks have no priorities; "priority: N" beside "tasks" orders the queued runs of a tenant';
+const MAX_RUNNING =
+  'write max_running: N, with on_busy: queue, skip or cancel_running, in a file of the folder of a server; for the tasks of a run there is fan_out_concurrency';
 const TAGS = 'write labels: {NAME: VALUE}: lists of runs are filtered by them';
 const ALL_SUCCEED = 'a task runs when all tasks of the waves before it have succeeded';
 const NO_SHELL =
@@ -43,7 +48,7 @@ const HANDLERS =
 const SCHEDULES = 'schedules cron on trigger triggers start_at start_date';
 const PAUSES = 'pause suspend suspended is_paused';
 const CACHES = 'caching memoize cache_key cache_ttl';
-const PRIORITIES = 'priority priorities priority_class';
+const PRIORITIES = 'priorities priority_class priority_class_name';
 const POOLS = 'pools pool_name queue queues resource_group semaphore semaphores mutex synchronization';
 const ENVIRONMENT = 'env environment env_from vars variables';
 const TIMEOUTS =
@@ -98,7 +103,7 @@ const TASK_HINTS = createHints([
   [`schedule ${SCHEDULES}`, STARTS_WHOLE],
   [CACHES, TASK_CACHE],
   ['suspend pause approval approve wait wait_until signal sensor', NO_WAITING],
-  [PRIORITIES, NO_PRIORITIES],
+  [`priority priority_weight ${PRIORITIES}`, WHOLE_PRIORITY],
   [POOLS, POOL],
   ['trigger_rule trigger_rules', ALL_SUCCEED],
   [`description comment comments note notes labels ${LABELS}`, 'write a comment after #'],
@@ -113,10 +118,12 @@ const PIPELINE_HINTS = createHints([
     'typed values are under "params", untyped ones under "inputs"',
   ],
   [
-    'concurrency parallelism max_parallel max_active_runs max_active_steps max_active_tasks',
+    'parallelism max_parallel max_active_steps max_active_tasks',
     'tasks have fields for this; for all tasks it is one of the options of the run, which wavetrain run --help lists',
   ],
   [`${TIMEOUTS} dagrun_timeout workflow_run_timeout workflow_execution_timeout`, RUN_TIMEOUT],
+  ['max_active_runs max_concurrent_runs max_runs', { name: 'max_running' }],
+  ['concurrency concurrency_policy concurrency_group cancel_in_progress', MAX_RUNNING],
   ['output outputs result results', 'the outputs of all tasks are the result of the run, by task id'],
   [LABELS, TAGS],
   ['secret secrets', NO_SECRETS],
@@ -125,7 +132,8 @@ const PIPELINE_HINTS = createHints([
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
-  [PRIORITIES, NO_PRIORITIES],
+  [PRIORITIES, PRIORITY],
+  ['priority_weight', { name: 'priority' }],
   [`pool ${POOLS}`, POOL_OF_TASK],
 ]);
 
@@ -145,6 +153,9 @@ const PLAN_HINTS = createHints([
   ['name title', 'the name of a plan is its "id"'],
   ['concurrency parallelism max_parallel max_concurrency', 'write plan_concurrency: N'],
   [TIMEOUTS, RUN_TIMEOUT],
+  ['max_active_runs max_concurrent_runs max_runs', { name: 'max_running' }],
+  ['concurrency_policy concurrency_group cancel_in_progress', MAX_RUNNING],
+  ['concurrency_key', 'a plan has no params: max_running counts all of its runs'],
   [`params parameters ${ENVIRONMENT}`, 'the values of a plan are under "inputs"'],
   [LABELS, TAGS],
   [`${CONDITIONS} when`, CONDITIONS_OF_TASKS],
@@ -152,6 +163,8 @@ const PLAN_HINTS = createHints([
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
+  [PRIORITIES, PRIORITY],
+  ['priority_weight', { name: 'priority' }],
 ]);
 
 const SUB_PIPELINE_HINTS = createHints([

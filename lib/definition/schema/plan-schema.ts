@@ -1,11 +1,13 @@
 import Type, { type Static } from 'typebox';
 import { MAX_GOAL_LENGTH, MAX_SUB_PIPELINES } from '../../common/limits.js';
 import {
+  busyFields,
   keepField,
   labelsField,
   optionalField,
   PIPELINE_ID,
   runTimeoutField,
+  priorityField,
   startFields,
   TASK_ID,
 } from './schema.js';
@@ -58,6 +60,8 @@ export const PlanDefinition = Type.Object(
     ),
     labels: labelsField('Labels of its runs, as in {team: billing}: lists of runs are filtered by them.'),
     ...startFields,
+    priority: priorityField,
+    ...busyFields,
     keep: keepField,
     timeout: runTimeoutField,
     sub_pipelines: Type.Array(SubPipelineDefinition, {

@@ -1,9 +1,16 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { DURATION_TEXT, type Duration, UNIT_MS } from '../../common/duration.js';
-import { KEEP_LIMITS, LABEL_LIMITS, MAX_GOAL_LENGTH, MAX_RUN_TIMEOUT_DAYS } from '../../common/limits.js';
+import {
+  CONCURRENCY_LIMITS,
+  KEEP_LIMITS,
+  LABEL_LIMITS,
+  MAX_GOAL_LENGTH,
+  MAX_RUN_TIMEOUT_DAYS,
+  PRIORITY_LIMITS,
+} from '../../common/limits.js';
 import type { Labels } from '../../common/wire/labels.js';
 import { MAX_CONDITIONS } from './fields.js';
-import { LABEL_NAME, LABEL_VALUE } from '../labels.js';
+import { LABEL_NAME, LABEL_VALUE } from '../run-fields/labels.js';
 
 /**
  * The single source of the pipeline definition: TypeScript types, validators, the JSON Schema for editors and the
@@ -305,6 +312,37 @@ export const runTimeoutField = Type.Optional(
   }),
 );
 
+/** The place of the runs of a definition among those of their tenant that wait for a slot of a server (D81). */
+export const priorityField = optionalField(
+  Type.Integer({
+    minimum: PRIORITY_LIMITS.lowest,
+    maximum: PRIORITY_LIMITS.highest,
+    default: 0,
+    description:
+      'Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first.',
+  }),
+);
+
+/** How many runs of a definition of the folder of a server are at work at once (D81); anything else ignores them. */
+export const busyFields = {
+  max_running: optionalField(
+    Type.Integer({
+      minimum: 1,
+      maximum: CONCURRENCY_LIMITS.running,
+      description:
+        'How many of its runs are at work at once on a server that has the file in its folder; more wait.',
+    }),
+  ),
+  on_busy: Type.Optional(
+    Type.Unsafe<'queue' | 'skip' | 'cancel_running'>({
+      enum: ['queue', 'skip', 'cancel_running', null],
+      default: 'queue',
+      description:
+        'What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled.',
+    }),
+  ),
+};
+
 export const PipelineDefinition = Type.Object(
   {
     id: Type.String({ pattern: PIPELINE_ID, description: 'Names the pipeline.' }),
@@ -329,6 +367,14 @@ export const PipelineDefinition = Type.Object(
     ),
     labels: labelsField('Labels of its runs, as in {team: billing}: lists of runs are filtered by them.'),
     ...startFields,
+    priority: priorityField,
+    ...busyFields,
+    concurrency_key: optionalField(
+      Type.String({
+        maxLength: CONCURRENCY_LIMITS.templateLength,
+        description: 'Counts max_running for each value of this by itself, as in {{params.customer}}.',
+      }),
+    ),
     keep: keepField,
     timeout: runTimeoutField,
     tasks: Type.Array(TaskDefinition, { minItems: 1, description: 'The tasks, in any order.' }),

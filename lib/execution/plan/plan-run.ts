@@ -1,5 +1,6 @@
-import { type Keep, readKeep } from '../../definition/keep.js';
+import { type Keep, readKeep } from '../../definition/run-fields/keep.js';
 import { listSkipped } from '../results.js';
+import { readPriority } from '../prepare/run-priority.js';
 import { createActor, type SnapshotFrom } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
 import { planPorts } from '../../../machines/sub-runs.js';
@@ -63,6 +64,10 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
 
   get keep(): Keep | undefined {
     return readKeep(this.prepared.plan.definition.keep);
+  }
+
+  get priority(): number {
+    return readPriority(this.prepared.plan.definition);
   }
 
   get goal(): string {

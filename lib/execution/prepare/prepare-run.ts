@@ -320,7 +320,7 @@ export function readTenantId({ tenant_id: tenantId }: Pick<RunInputs, 'tenant_id
 }
 
 /** The values that the goal of a pipeline can read: none that only a run has. */
-class GoalScope implements TemplateScope {
+export class GoalScope implements TemplateScope {
   readonly params: JsonObject;
   readonly inputs: JsonObject;
   readonly session = EMPTY.json;
@@ -339,7 +339,7 @@ class GoalScope implements TemplateScope {
 
 /** Renders the goal as a text; a single template may give any JSON. @throws WavetrainError `invalid_params`, also when too long */
 function renderGoal({ goal }: Pipeline, scope: TemplateScope): string {
-  const text = toText(goal, scope);
+  const text = renderParams(goal, scope);
   if (text !== undefined && text.length <= MAX_GOAL_LENGTH) return text;
   throw new WavetrainError(
     'invalid_params',
@@ -348,7 +348,7 @@ function renderGoal({ goal }: Pipeline, scope: TemplateScope): string {
 }
 
 /** Undefined when the JSON of a list or an object would be too long: a value that shares its parts may have gigabytes. */
-function toText(goal: Pipeline['goal'], scope: TemplateScope): string | undefined {
+export function renderParams(goal: Pipeline['goal'], scope: TemplateScope): string | undefined {
   try {
     const rendered = goal.render(scope, undefined);
     if (typeof rendered === 'string') return rendered;

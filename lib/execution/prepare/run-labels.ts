@@ -2,7 +2,7 @@ import { WavetrainError } from '../../common/errors.js';
 import { isObject } from '../../common/json/json.js';
 import { LABEL_LIMITS } from '../../common/limits.js';
 import type { Labels } from '../../common/wire/labels.js';
-import { LABEL_NAME, LABEL_VALUE } from '../../definition/labels.js';
+import { LABEL_NAME, LABEL_VALUE } from '../../definition/run-fields/labels.js';
 
 const NO_LABELS: Labels = Object.freeze({});
 

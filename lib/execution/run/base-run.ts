@@ -1,4 +1,4 @@
-import type { Keep } from '../../definition/keep.js';
+import type { Keep } from '../../definition/run-fields/keep.js';
 import type { ActorRef, AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate';
 import { createEndedActor, detachSnapshot } from '../../../machines/xstate/ended.js';
 import type { PortBinding } from '../../../machines/ports.js';
@@ -23,6 +23,7 @@ import type { LiveEvent } from '../events/event.js';
 import type { Journal, LifecycleEvents } from '../events/journal.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
+import type { RunGroup } from '../prepare/run-group.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { RunTimeout } from './run-timeout.js';
 import type { PlanOutcome, RunArtifact, RunOutcome, RunProgress, SubPipelineStatuses } from '../results.js';
@@ -48,6 +49,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   trigger: RunTrigger | null = null;
   /** Set before anybody can see the run. */
   startedBy: StartedBy = { kind: 'library', name: null };
+  /** Null without `max_running`. Set before anybody can see the run. */
+  group: RunGroup | null = null;
   /** Resolves when nothing of the run is at work any more; never rejects. */
   readonly settled: Promise<void>;
   abstract readonly kind: 'pipeline' | 'plan';
@@ -57,6 +60,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   abstract readonly definitionId: string;
   /** How long a store keeps the run; undefined when the definition does not say it. */
   abstract readonly keep: Keep | undefined;
+  /** Orders the queued runs of a tenant: a higher one goes first (D81). */
+  abstract readonly priority: number;
   /** The rendered goal. */
   abstract readonly goal: string;
   /** The error of a failed run: that of the task that failed first (D16); null otherwise. */
@@ -327,11 +332,6 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** True when the run was stopped before its end was kept: another process may go on with it. */
   get isLeft(): boolean {
     return this.#isStopped && this.#history?.isSubmitted === true && !this.#isEndKept;
-  }
-
-  /** Returns the persisted snapshot of the actor and its children, as JSON. */
-  getActorTree(): unknown {
-    return this.actor.getPersistedSnapshot();
   }
 
   /** Prepares a queued run; returns undefined when there is nothing to wait for. Must not reject. */

@@ -1,4 +1,5 @@
-import { type Keep, readKeep } from '../../definition/keep.js';
+import { type Keep, readKeep } from '../../definition/run-fields/keep.js';
+import { readPriority } from '../prepare/run-priority.js';
 import { createActor } from 'xstate';
 import { runPorts } from '../../../machines/ports.js';
 import { runMachine, type RunMachineInput } from '../../../machines/run.js';
@@ -66,6 +67,10 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   get keep(): Keep | undefined {
     return readKeep(this.prepared.pipeline.definition.keep);
+  }
+
+  get priority(): number {
+    return readPriority(this.prepared.pipeline.definition);
   }
 
   get goal(): string {

@@ -7,6 +7,7 @@ export type ListedField =
   | 'id'
   | 'tenantId'
   | 'labels'
+  | 'priority'
   | 'rerunOf'
   | 'trigger'
   | 'startedBy'

@@ -1,6 +1,6 @@
 import type { Clock, Timeline } from '../../common/clock.js';
 import type { Duration } from '../../common/duration.js';
-import { readTimeLimit, type TimeLimit } from '../../definition/time-limit.js';
+import { readTimeLimit, type TimeLimit } from '../../definition/run-fields/time-limit.js';
 import { timeoutKey } from '../history/replay.js';
 import { type PlacedHistory, whenAtRest } from '../history/run-history.js';
 

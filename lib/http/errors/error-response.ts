@@ -1,4 +1,10 @@
-import { errorMessage, findCause, TaskFailedError, WavetrainError } from '../../common/errors.js';
+import {
+  errorMessage,
+  findCause,
+  RunBusyError,
+  TaskFailedError,
+  WavetrainError,
+} from '../../common/errors.js';
 import { isObject } from '../../common/json/json.js';
 import { CompileFailedError } from '../../compile/result.js';
 import { FileChangedError } from '../../library/write-file.js';
@@ -65,6 +71,7 @@ function toDetail(error: WavetrainError): Detail {
   if (error instanceof InvalidDefinitionError) {
     return { code, message, errors: formatErrors(error.problems), problems: [...error.problems] };
   }
+  if (error instanceof RunBusyError) return { code, message, run_id: error.runId };
   if (error instanceof FileChangedError) return { code, message, version: error.version };
   if (error instanceof TaskFailedError) {
     const { task_id, error: reason, failures, run_id } = error;

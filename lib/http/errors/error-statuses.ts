@@ -65,6 +65,7 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   }),
   ...withStatus(408, { request_timeout: 'The request did not arrive completely in time.' }),
   ...withStatus(409, {
+    busy: 'As many runs of the definition are at work as its `max_running` allows, and its `on_busy` is `skip`: `run_id` is the one that came first.',
     run_not_paused: 'The run does not wait at a breakpoint.',
     run_not_settled: 'The run is still active: wait for it, or cancel it.',
     run_cancelled: 'The run was cancelled while the request waited for its result.',

@@ -44,6 +44,7 @@ const SUMMARY = {
   trigger: null,
   started_by: { kind: 'key', name: 'ci' },
   labels: { team: 'billing' },
+  priority: 0,
 };
 
 const PLAN_OUTCOME = {

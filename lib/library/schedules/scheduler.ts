@@ -1,9 +1,10 @@
 import { type Clock, toIsoTime } from '../../common/clock.js';
-import { errorMessage, WavetrainError } from '../../common/errors.js';
+import { errorMessage, RunBusyError, WavetrainError } from '../../common/errors.js';
 import { ScheduleTimes } from '../../definition/triggers/cron.js';
 import { readSchedule, type Schedule } from '../../definition/triggers/start.js';
 import type { RunRegistry } from '../../runs/registry.js';
 import type { Submitter } from '../../submission/submitter.js';
+import type { RunTrigger } from '../../common/wire/started-by.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { findDueTimes, formatMissed } from './due-times.js';
 import type { PipelineLibrary } from '../library.js';
@@ -30,6 +31,8 @@ export interface SchedulerOptions {
   readonly submitter: Pick<Submitter, 'submitOnce'>;
   readonly clock: Clock;
   readonly log: LibraryLog;
+  /** Counts a run that was not made because others of its definition are at work (D81). */
+  readonly onSkipped: (by: RunTrigger) => void;
   /** Keeps how far each schedule has come; undefined: that ends with the process, as the runs do. */
   readonly file?: string | undefined;
 }
@@ -323,6 +326,11 @@ export class Scheduler {
         return;
       }
       const reason = errorMessage(error);
+      if (error instanceof RunBusyError) {
+        active.waiting = null;
+        this.#options.onSkipped('schedule');
+        return this.#end(active, due, { outcome: 'skipped', reason });
+      }
       if (code !== 'queue_full' && code !== 'memory_full') {
         active.waiting = null;
         this.#end(active, due, { outcome: 'failed', reason });

@@ -30,7 +30,7 @@ export class RunActors {
   async snapshot(runId: string, signal?: AbortSignal): Promise<unknown> {
     const { run, close } = await this.#find(runId, signal);
     try {
-      return run.getActorTree();
+      return run.actor.getPersistedSnapshot();
     } finally {
       close();
     }

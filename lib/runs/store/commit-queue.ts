@@ -1,5 +1,6 @@
 import { inNextTurn, nextTurn } from '../../common/scheduling/turns.js';
 import { FairQueue } from '../../common/scheduling/fair-queue.js';
+import { readPriority } from '../../execution/prepare/run-priority.js';
 import { eventLoopBudget } from '../../execution/run/event-loop-budget.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { ForgottenKey } from '../idempotency.js';
@@ -64,7 +65,8 @@ export class CommitQueue {
 
   add({ id, number, createdAt, submission }: StoredRun, source?: KeptSource): void {
     const { tenant_id: tenantId, idempotency, rerun } = submission;
-    this.#added.push({ id, number, createdAt, tenantId, idempotency, rerunOf: rerun?.run_id });
+    const priority = readPriority(submission.definition);
+    this.#added.push({ id, number, createdAt, tenantId, idempotency, priority, rerunOf: rerun?.run_id });
     const writer = this.#writer(id, tenantId);
     writer.addSubmission(submission);
     if (source !== undefined) writer.addSource(source);

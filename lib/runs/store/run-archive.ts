@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../../machines/types.js';
-import type { Keep } from '../../definition/keep.js';
+import type { Keep } from '../../definition/run-fields/keep.js';
 import type { RunSummary } from '../../common/wire/run-summary.js';
 import type { DefinitionOfTenant, RunQuery } from '../views/run-query.js';
 import type { IdempotencyKey } from '../idempotency.js';
@@ -17,6 +17,8 @@ export interface StoredRunHead {
   /** The end of a run in the archive; undefined for others. */
   readonly endStatus?: EndStatus | undefined;
   readonly idempotency: IdempotencyKey | undefined;
+  /** Orders the queued runs of a tenant (D81). */
+  readonly priority: number;
 }
 
 /** A run of the archive: one with a summary is shown from its facts. */

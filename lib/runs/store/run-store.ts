@@ -4,6 +4,7 @@ import type { JsonObject } from '../../common/json/json.js';
 import type { Fact } from '../../execution/history/fact.js';
 import type { FactLog } from '../../execution/history/run-history.js';
 import type { Breakpoints, ExecutionOptions } from '../../execution/prepare/run-inputs.js';
+import type { RunGroup } from '../../execution/prepare/run-group.js';
 import type { SubmittedKeys } from '../../execution/prepare/prepare-run.js';
 import type { SourcePart } from '../rerun/source-parts.js';
 import type { ForgottenKey, IdempotencyKey, KeyStore } from '../idempotency.js';
@@ -48,6 +49,8 @@ export interface StoredSubmission {
   readonly trigger?: RunTrigger;
   /** The caller, or the part of Wavetrain, that has started the run; earlier versions have kept none. */
   readonly started_by?: StartedBy;
+  /** Of a run that is held to the `max_running` of its definition (D81). */
+  readonly group?: RunGroup;
   /** The version and the catalog that have checked the definition; earlier versions have kept none. */
   readonly checked_by?: string;
   /** The run that this one repeats in part (D35). The parts of it that may be reused are kept after the submission. */

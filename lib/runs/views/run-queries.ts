@@ -8,7 +8,7 @@ import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { ReadableRun } from '../../execution/run/readable-run.js';
 import { type LocalExecutor, runNotFound } from '../../execution/local-executor.js';
-import type { Admission } from '../admission.js';
+import type { Admission } from '../queue/admission.js';
 import type { EventLog } from '../event-log.js';
 import type { OpenInspection } from '../inspection/inspection.js';
 import { RunActors } from '../inspection/run-actors.js';

@@ -5,8 +5,10 @@ import { cases } from '../../support/measuring/cases.js';
 
 const TENANT = fc.constantFrom('a', 'b', 'c', 'd');
 
+const PRIORITY = fc.constantFrom(0, 0, 0, 1, -1, 100);
+
 type Act =
-  | { readonly kind: 'add'; readonly tenant: string }
+  | { readonly kind: 'add'; readonly tenant: string; readonly priority: number }
   | { readonly kind: 'next' }
   | { readonly kind: 'next of'; readonly tenant: string }
   | { readonly kind: 'next but of'; readonly tenant: string }
@@ -14,7 +16,10 @@ type Act =
   | { readonly kind: 'clear' };
 
 const ACT: fc.Arbitrary<Act> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), tenant: TENANT }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('add' as const), tenant: TENANT, priority: PRIORITY }),
+  },
   { weight: 4, arbitrary: fc.constant({ kind: 'next' as const }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('next of' as const), tenant: TENANT }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('next but of' as const), tenant: TENANT }) },
@@ -22,27 +27,34 @@ const ACT: fc.Arbitrary<Act> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'clear' as const }) },
 );
 
-/** The model: one list per tenant, served round-robin. */
-class ModelQueue {
-  queues: { readonly tenant: string; readonly waiting: number[] }[] = [];
+interface Waiting {
+  readonly value: number;
+  readonly priority: number;
+}
 
-  add(tenant: string, value: number): void {
+/** The model: one list per tenant, in the order of the priorities, served round-robin. */
+class ModelQueue {
+  queues: { readonly tenant: string; readonly waiting: Waiting[] }[] = [];
+
+  add(tenant: string, value: number, priority: number): void {
     const queue = this.queues.find((one) => one.tenant === tenant);
-    if (queue === undefined) this.queues.push({ tenant, waiting: [value] });
-    else queue.waiting.push(value);
+    const added = { value, priority };
+    if (queue === undefined) this.queues.push({ tenant, waiting: [added] });
+    else
+      queue.waiting.splice(0, Infinity, ...[...queue.waiting, added].sort((a, b) => b.priority - a.priority));
   }
 
   next(accepts: (tenant: string) => boolean = () => true): number | undefined {
     const queue = this.queues.find(({ tenant }) => accepts(tenant));
     this.queues = this.queues.filter((one) => one !== queue);
-    const value = queue?.waiting.shift();
+    const value = queue?.waiting.shift()?.value;
     if (queue !== undefined && queue.waiting.length > 0) this.queues.push(queue);
     return value;
   }
 
   delete(tenant: string, value: number): boolean {
     const queue = this.queues.find((one) => one.tenant === tenant);
-    const at = queue?.waiting.indexOf(value) ?? -1;
+    const at = queue?.waiting.findIndex((each) => each.value === value) ?? -1;
     if (at < 0) return false;
     queue?.waiting.splice(at, 1);
     this.queues = this.queues.filter(({ waiting }) => waiting.length > 0);
@@ -50,12 +62,12 @@ class ModelQueue {
   }
 
   get values(): number[] {
-    return this.queues.flatMap(({ waiting }) => waiting);
+    return this.queues.flatMap(({ waiting }) => waiting.map(({ value }) => value));
   }
 }
 
 describe('FairQueue (D25)', () => {
-  it('behaves like one list per tenant served round-robin', () => {
+  it('behaves like one list per tenant, in the order of the priorities, served round-robin', () => {
     fc.assert(
       fc.property(fc.array(ACT, { maxLength: 80 }), (acts) => {
         const queue = new FairQueue<number>();
@@ -63,8 +75,8 @@ describe('FairQueue (D25)', () => {
         const tenants: string[] = [];
         for (const act of acts) {
           if (act.kind === 'add') {
-            queue.add(act.tenant, tenants.length);
-            model.add(act.tenant, tenants.length);
+            queue.add(act.tenant, tenants.length, act.priority);
+            model.add(act.tenant, tenants.length, act.priority);
             tenants.push(act.tenant);
           } else if (act.kind === 'next') {
             expect(queue.next()).to.equal(model.next());

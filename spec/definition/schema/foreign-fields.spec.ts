@@ -66,7 +66,7 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['resource_group: erp', /^write pool: NAME/],
     ['semaphore: erp', /^write pool: NAME/],
     ['synchronization: {semaphores: []}', /^write pool: NAME/],
-    ['priority: 5', /no priorities/],
+    ['priority: 3', /^tasks have no priorities.*beside "tasks"/],
   ];
   for (const [field, hint] of inTasks) {
     it(`says what there is instead of "${field}" in a task`, () => {
@@ -85,7 +85,8 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['variables: {A: 1}', /"params".*"inputs"/],
     ['timeout: 5', /options of the run/],
     ['retries: 5', /^each task has its own "retry"$/],
-    ['max_active_runs: 5', /options of the run/],
+    ['max_active_runs: 5', /^did you mean "max_running"\?$/],
+    ['concurrency: {group: x}', /^write max_running: N, with on_busy/],
     ['cache: true', /^write cache: true.* in a task$/],
     ['outputs: {}', /result of the run/],
     ['handler_on: {}', /no handlers/],

@@ -158,7 +158,8 @@ export class KeptTestRun {
   async runToEnd(afterTurn: (turn: number) => void = () => undefined): Promise<void> {
     await this.begin();
     for (let turn = 0; !this.run.isSettled; turn++) {
-      if (turn > 1000) throw new Error(`the run hangs: ${JSON.stringify(this.run.getActorTree())}`);
+      if (turn > 1000)
+        throw new Error(`the run hangs: ${JSON.stringify(this.run.actor.getPersistedSnapshot())}`);
       afterTurn(turn);
       await settle();
       this.clock.advance(1);

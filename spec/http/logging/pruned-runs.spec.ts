@@ -13,6 +13,7 @@ describe('What a server says of settled runs that it has deleted (D74)', () => {
     tenantId: 'default',
     hasSettled: true,
     idempotency: undefined,
+    priority: 0,
     status: 'succeeded',
     reason,
   });

@@ -115,6 +115,17 @@ describe('Schedules (D70)', () => {
       });
     });
 
+    it('start no run while as many of the definition are at work as max_running allows, with on_busy: skip (D81)', async () => {
+      write('each', 'schedule: "* * * * *", overlap: allow, max_running: 1, on_busy: skip');
+      const opened = await start({ clock: clockAt('2026-01-01T00:00:30Z') });
+      await opened.pass(2 * MINUTE);
+      expect(opened.creationTimes).to.deep.equal(['00:01']);
+      const { schedule } = await opened.show('each');
+      expect(schedule?.last).to.include({ outcome: 'skipped', due_at: '2026-01-01T00:02:00.000Z' });
+      expect(schedule?.last?.reason).to.contain(`run ${opened.runs[0]?.run_id} came first`);
+      expect(opened.skipped).to.deep.equal(['schedule']);
+    });
+
     it('start further runs with overlap: allow', async () => {
       write('each', 'schedule: "* * * * *", overlap: allow');
       const opened = await start({ clock: clockAt('2026-01-01T05:59:30Z') });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { AdmissionLimits } from '../../../lib/runs/admission.js';
+import type { AdmissionLimits } from '../../../lib/runs/queue/admission.js';
 import { ControlledRuns } from '../controlled-runs.js';
 import { cases } from '../../support/measuring/cases.js';
 

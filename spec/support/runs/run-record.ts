@@ -31,6 +31,7 @@ export function createRunRecord(changes: Partial<RunRecord> = {}): RunRecord {
     trigger: null,
     started_by: { kind: 'library', name: null },
     labels: {},
+    priority: 0,
     ...changes,
   };
 }

@@ -119,6 +119,7 @@ const WAITS_FOR = {
   tenant: ': your tenant has as many running as its share allows (SERVICE_TENANT_SHARE)',
   server: ': all places of the server are taken (SERVICE_MAX_RUNNING)',
   breakpoints: ': they have breakpoints, and runs with breakpoints have half of the places at most',
+  max_running: ': as many runs of their pipeline are at work as it allows (max_running)',
 } as const;
 
 function QueueNotice({ queue }: { readonly queue: NonNullable<RunPage['queue']> }) {

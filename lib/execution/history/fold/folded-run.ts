@@ -6,6 +6,7 @@ import type { Journal } from '../../events/journal.js';
 import type { ArtifactStore } from '../../invocation/files/artifact-store.js';
 import type { MemoryBudget } from '../../memory-budget.js';
 import { collectOutcome } from '../../plan/plan-run.js';
+import type { RunGroup } from '../../prepare/run-group.js';
 import type { PreparedPlan } from '../../prepare/prepare-plan.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { PlanOutcome, RunArtifact, RunOutcome, SubPipelineStatuses } from '../../results.js';
@@ -30,6 +31,8 @@ abstract class BaseFoldedRun {
   /** Nothing of the run is at work: another process has settled it. */
   readonly isLeft = false;
   readonly settled = Promise.resolve();
+  /** For a rerun, which counts as the run did (D81). */
+  group: RunGroup | null = null;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;
@@ -60,6 +63,10 @@ abstract class BaseFoldedRun {
 
   get labels(): RunSummary['labels'] {
     return this.summary.labels;
+  }
+
+  get priority(): number {
+    return this.summary.priority;
   }
 
   get rerunOf(): string | null {

@@ -36,7 +36,7 @@ export function namedRunRoutes(services: HttpServices): Route[] {
     runAsyncSchema: NamedRunSchema,
     resultSchema: Type.Union([RunResultSchema, PlanResultSchema]),
     describe: (request) => `named ${getId(request)}`,
-    errors: ['pipeline_not_found'],
+    errors: ['pipeline_not_found', 'busy'],
     read: async (request, tenantId) => {
       const id = getId(request);
       const { library } = requireLibrary(services, id);

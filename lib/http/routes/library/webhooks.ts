@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { RunBusyError } from '../../../common/errors.js';
 import { readSignature } from '../../../library/webhooks/signatures.js';
 import { toRunValues } from '../../../library/webhooks/webhook-values.js';
 import type { WebhookRequest } from '../../../library/webhooks/webhooks.js';
@@ -59,7 +60,7 @@ type Start = RequestStart<Params, typeof WebhookQuery, typeof WebhookHeaders>;
 
 /** `POST /pipelines/{id}/webhook` (D71). */
 export function webhookRoute(services: HttpServices): Route {
-  const { queries, submitter } = services;
+  const { queries, submitter, log, metrics } = services;
   return defineRoute({
     ...NAMED_PATH,
     path: `${NAMED_PATH.path}/webhook`,
@@ -109,14 +110,22 @@ export function webhookRoute(services: HttpServices): Route {
         trigger: 'webhook',
         startedBy: { kind: 'webhook', name: entry.id },
       });
-      if (key === undefined) return acceptedResult(queries.accepted(await submitter.submit(read())));
-      const fingerprint = createFingerprint('webhook', request.body);
-      const { run_id, status, isReplayed } = await submitter.submitOnce(
-        start.tenantId,
-        { key, fingerprint },
-        read,
-      );
-      return acceptedResult({ run_id, status }, isReplayed);
+      try {
+        if (key === undefined) return acceptedResult(queries.accepted(await submitter.submit(read())));
+        const fingerprint = createFingerprint('webhook', request.body);
+        const { run_id, status, isReplayed } = await submitter.submitOnce(
+          start.tenantId,
+          { key, fingerprint },
+          read,
+        );
+        return acceptedResult({ run_id, status }, isReplayed);
+      } catch (error) {
+        if (!(error instanceof RunBusyError)) throw error;
+        // A sender that gets an error sends the same again, which would come too late.
+        log.info({ tenant: start.tenantId, pipeline: entry.id }, `a webhook: skipped: ${error.message}`);
+        metrics.recordSkipped('webhook');
+        return acceptedResult({ run_id: error.runId, status: queries.record(error.runId).status });
+      }
     },
   });
 }

@@ -38,7 +38,7 @@ export function rerunRoute(services: HttpServices): Route {
     headers: IdempotencyHeaders,
     body: RERUN_BODY,
     responses: acceptedResponse('new run', AcceptedRerunSchema),
-    errors: ['run_not_settled', 'nothing_to_rerun', ...SUBMISSION_ERRORS, 'idempotency_conflict'],
+    errors: ['run_not_settled', 'nothing_to_rerun', 'busy', ...SUBMISSION_ERRORS, 'idempotency_conflict'],
     handle: async ({ headers, yaml, body: json = {}, caller }, earlier) => {
       const body = yaml === undefined ? json : { yaml };
       const startedBy = toStartedBy(caller);

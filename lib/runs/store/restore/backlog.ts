@@ -39,6 +39,8 @@ export class Backlog {
   readonly rebuilds = new Set<Promise<void>>();
   /** Settled runs that no list has yet: those of `settled`, and of `rebuilds`. */
   migrating = 0;
+  /** Not all of the open runs have the same priority as most runs: which one is next is known when all are restored. */
+  hasPriorities = false;
   /** The next run waits for memory, and so do the runs behind it. */
   isBlocked = false;
   #complete: Deferred | undefined;

@@ -4,7 +4,7 @@ import { LinkedMap } from '../../../common/memory/linked-map.js';
 import type { MemoryPool } from '../../../common/memory/memory-pool.js';
 import { formatMebibytes } from '../../../common/text.js';
 import { warnHost } from '../../../common/warnings.js';
-import type { Admission } from '../../admission.js';
+import type { Admission } from '../../queue/admission.js';
 import type { IdempotencyStore } from '../../idempotency.js';
 import type { MissingRunFiles } from '../../rerun/missing-run-files.js';
 import type { Retention } from '../../retention.js';
@@ -75,14 +75,23 @@ export class Restoration {
       const pending = new PendingRun(head);
       this.#pending.set(head.id, pending);
       if (head.hasSettled) settled.push(pending);
-      else this.#backlogOf(head).open.add(head.id, pending);
+      else this.#addOpen(pending);
     }
     for (const pending of settled.toReversed()) {
       const backlog = this.#backlogOf(pending.head);
       backlog.settled.add(pending.head.id, pending);
       backlog.migrating++;
     }
-    for (const { tenantId, open } of this.#backlogs) if (open.size > 0) admission.awaitRestored(tenantId);
+    for (const { tenantId, open, hasPriorities } of this.#backlogs) {
+      if (open.size > 0) admission.awaitRestored(tenantId, hasPriorities);
+    }
+  }
+
+  #addOpen(pending: PendingRun): void {
+    const { head } = pending;
+    const backlog = this.#backlogOf(head);
+    backlog.open.add(head.id, pending);
+    if (head.priority !== 0) backlog.hasPriorities = true;
   }
 
   get waiting(): number {

@@ -110,7 +110,11 @@ export class StoredRunReader {
       const prepared = executor.prepareSettled(read.requested, head.id);
       read.complete(prepared);
       const past = { summary, facts };
-      return await (only === undefined ? executor.fold(prepared, past) : executor.foldPart(prepared, past));
+      const folded = await (only === undefined
+        ? executor.fold(prepared, past)
+        : executor.foldPart(prepared, past));
+      folded.group = read.origin.group ?? null;
+      return folded;
     } finally {
       release();
     }
@@ -219,8 +223,8 @@ function assertNoCrashLoop({ crashesInVain }: PastFacts): void {
 }
 
 /** Earlier versions have kept only what of the folder has started a run. */
-function readOrigin({ trigger, started_by, definition }: StoredSubmission): RunOrigin {
-  if (started_by !== undefined) return { trigger, startedBy: started_by };
+function readOrigin({ trigger, started_by, group, definition }: StoredSubmission): RunOrigin {
+  if (started_by !== undefined) return { trigger, startedBy: started_by, group };
   if (trigger === undefined) return { startedBy: { kind: 'anonymous', name: null } };
   const { id } = definition;
   return { trigger, startedBy: { kind: trigger, name: typeof id === 'string' ? id : null } };
@@ -240,6 +244,7 @@ async function toRequestedRun(
     idempotency: _key,
     trigger: _trigger,
     started_by: _startedBy,
+    group: _group,
     submitted_keys,
     checked_by: _checkedBy,
     command: _command,

@@ -75,7 +75,9 @@ function toBatch(run: OldRun, folder: ShellFolder): Parameters<typeof keep>[1] {
   const path = join(folder.runs, id);
   const kept = { ...submission, command: { ...command, pid } };
   return {
-    added: [{ id, number: NEXT_NUMBER, createdAt, tenantId, idempotency, rerunOf: rerun?.run_id }],
+    added: [
+      { id, number: NEXT_NUMBER, createdAt, tenantId, idempotency, priority: 0, rerunOf: rerun?.run_id },
+    ],
     pieces: [JSON.stringify(kept), ...readLines(join(path, FACT_FILE))].flatMap((text) => cut(id, text)),
     ends: readEnd(path),
     removed: [],
@@ -112,6 +114,7 @@ function readEnd(path: string): RunEnd[] {
     trigger: trigger ?? null,
     started_by: startedBy ?? BY_COMMAND_LINE,
     labels: labels ?? {},
+    priority: 0,
   };
   const artifacts = listNames(path).filter((name) => !OLD_FILES.has(name));
   const artifactBytes = artifacts.reduce(
@@ -123,7 +126,7 @@ function readEnd(path: string): RunEnd[] {
   ];
 }
 
-type Recent = 'rerun_of' | 'trigger' | 'started_by' | 'labels';
+type Recent = 'rerun_of' | 'trigger' | 'started_by' | 'labels' | 'priority';
 
 type OldSummary = Omit<RunSummary, Recent> & Partial<Pick<RunSummary, Recent>>;
 

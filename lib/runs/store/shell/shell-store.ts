@@ -1,3 +1,4 @@
+import { readPriority } from '../../../execution/prepare/run-priority.js';
 import { errorCode, errorMessage, WavetrainError } from '../../../common/errors.js';
 import { describeErrno } from '../../../common/files.js';
 import { HISTORY_LIMITS } from '../../../common/limits.js';
@@ -115,7 +116,8 @@ export class ShellStore implements RunStore {
     const { tenant_id: tenantId, idempotency } = run.submission;
     const last = facts.at(-1);
     const hasSettled = last !== undefined && 'kind' in last && last.kind === 'settled';
-    yield { id: run.id, number: 1, createdAt: run.createdAt, tenantId, hasSettled, idempotency };
+    const priority = readPriority(run.submission.definition);
+    yield { id: run.id, number: 1, createdAt: run.createdAt, tenantId, hasSettled, idempotency, priority };
   }
 
   async submission(runId: string): Promise<StoredSubmission | undefined> {

@@ -182,6 +182,7 @@ function toRun(summary: RunSummary, cost?: number): BaseRun {
     startedBy: summary.started_by,
     journal: { cost },
     labels: summary.labels,
+    priority: summary.priority,
   };
   return run as unknown as BaseRun;
 }

@@ -135,6 +135,7 @@ function toEnd(
       trigger: null,
       started_by: { kind: 'cli', name: null },
       labels,
+      priority: 0,
     },
     cost: undefined,
     artifactCount: 1,

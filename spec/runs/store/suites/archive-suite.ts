@@ -42,6 +42,7 @@ export function summaryOf(
     trigger: null,
     started_by: { kind: 'cli', name: null },
     labels: {},
+    priority: 0,
     ...changes,
   };
 }

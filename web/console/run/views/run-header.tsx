@@ -70,6 +70,7 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
     rerun_of,
     started_by,
     labels,
+    priority,
     usage,
     cost,
     kind,
@@ -116,6 +117,7 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
           <LabelLinks labels={labels} />
         </Fact>
       )}
+      {priority !== 0 && <Fact name="Priority">{priority}</Fact>}
       {rerun_of !== null && (
         <Fact name="Rerun of">
           <a href={`/runs/${encodeURIComponent(rerun_of)}`}>{rerun_of.slice(-12)}</a>{' '}

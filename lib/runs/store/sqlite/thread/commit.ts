@@ -50,13 +50,13 @@ export const NEXT_NUMBER = 0;
 function addRuns({ database, runs, usage }: Changes, { added }: Batch): void {
   const add = prepare(
     database,
-    'INSERT INTO run (number, id, created_at, tenant, idempotency, rerun_of, bytes) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO run (number, id, created_at, tenant, idempotency, rerun_of, priority, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   );
-  for (const { number, id, createdAt, tenantId, idempotency, rerunOf = null } of added) {
+  for (const { number, id, createdAt, tenantId, idempotency, rerunOf = null, priority } of added) {
     const key = idempotency === undefined ? null : JSON.stringify(idempotency);
     const bytes = measureAdded({ tenant: tenantId, idempotency: key, rerun_of: rerunOf });
     const given = number === NEXT_NUMBER ? null : number;
-    const { lastInsertRowid } = add.run(given, id, createdAt, tenantId, key, rerunOf, bytes);
+    const { lastInsertRowid } = add.run(given, id, createdAt, tenantId, key, rerunOf, priority, bytes);
     runs.add(id, Number(lastInsertRowid), tenantId);
     usage.add(tenantId, { bytes });
   }

@@ -49,12 +49,14 @@ interface EndColumns {
   readonly cost: number | null;
   readonly labels: string | null;
   readonly expires_at: number | null;
+  readonly priority: number;
 }
 
 /** The columns of which a list is made. */
 export const SUMMARY_COLUMNS =
   'run.number, run.id, run.created_at, run.tenant, run.state, run.rerun_of, run.kind, run.pipeline, run.goal, run.error, ' +
-  'run.error_code, run.failed_task, run.begun_at, run.finished_at, run.progress, run.trigger, run.starter, run.starter_name, run.labels';
+  'run.error_code, run.failed_task, run.begun_at, run.finished_at, run.progress, run.trigger, run.starter, run.starter_name, run.labels, ' +
+  'run.priority';
 
 /** A row with these columns. */
 export interface SummaryRow extends Omit<EndColumns, 'artifacts' | 'artifact_bytes' | 'cost' | 'expires_at'> {
@@ -87,6 +89,7 @@ export function toColumns({ summary, cost, artifactCount, artifactBytes, keep }:
     cost: cost ?? null,
     labels: Object.keys(summary.labels).length === 0 ? null : JSON.stringify(summary.labels),
     expires_at: keep?.ageMs === undefined ? null : finishedAt + keep.ageMs,
+    priority: summary.priority,
   };
 }
 
@@ -113,6 +116,7 @@ export function toListedRun(row: SummaryRow): ListedRun {
     trigger: row.trigger as RunSummary['trigger'],
     started_by: { kind: row.starter as StartedBy['kind'], name: row.starter_name },
     labels: row.labels === null ? {} : (JSON.parse(row.labels) as Labels),
+    priority: row.priority,
   };
   return { number: row.number, summary };
 }

@@ -18,9 +18,11 @@ export interface RunRow {
   /** JSON of the key; null when there is none. */
   readonly idempotency: string | null;
   readonly state: number;
+  readonly priority: number;
 }
 
-export const HEAD_COLUMNS = 'number, id, created_at AS createdAt, tenant AS tenantId, idempotency, state';
+export const HEAD_COLUMNS =
+  'number, id, created_at AS createdAt, tenant AS tenantId, idempotency, state, priority';
 
 /**
  * Cuts unfinished documents of runs at work: a process may have ended between the pieces of a document, and nothing that was
@@ -94,7 +96,7 @@ export function completeRows(database: Database.Database): void {
 
 export function toHead(
   database: Database.Database,
-  { number, id, createdAt, tenantId, idempotency, state }: RunRow,
+  { number, id, createdAt, tenantId, idempotency, state, priority }: RunRow,
 ): StoredRunHead {
   return {
     number,
@@ -104,6 +106,7 @@ export function toHead(
     hasSettled: state > 0 || readHasSettled(database, number),
     endStatus: STATES[state] as EndStatus | undefined,
     idempotency: idempotency === null ? undefined : (JSON.parse(idempotency) as IdempotencyKey),
+    priority,
   };
 }
 

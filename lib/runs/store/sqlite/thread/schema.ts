@@ -145,6 +145,8 @@ const MIGRATIONS: readonly string[] = [
    HAVING max(number) IS NOT NULL OR EXISTS (SELECT 1 FROM usage);`,
   // Null in rows of earlier versions (D81).
   `ALTER TABLE run ADD COLUMN error_code TEXT;`,
+  // A start needs it before it reads submissions (D81).
+  `ALTER TABLE run ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;`,
 ];
 
 /** A run has so many parts at most; its parts follow each other in the table `packed`, so that they need no index. */

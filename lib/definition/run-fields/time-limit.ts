@@ -1,7 +1,7 @@
-import { type Duration, durationToMs, UNIT_MS } from '../common/duration.js';
-import { isObject } from '../common/json/json.js';
-import { MAX_RUN_TIMEOUT_DAYS } from '../common/limits.js';
-import type { Findings } from './problems/diagnostic.js';
+import { type Duration, durationToMs, UNIT_MS } from '../../common/duration.js';
+import { isObject } from '../../common/json/json.js';
+import { MAX_RUN_TIMEOUT_DAYS } from '../../common/limits.js';
+import type { Findings } from '../problems/diagnostic.js';
 
 /** How long a run may take as a whole (D81). */
 export interface TimeLimit {

@@ -1,13 +1,15 @@
-import type { Clock } from '../common/clock.js';
-import { WavetrainError } from '../common/errors.js';
-import { FairQueue } from '../common/scheduling/fair-queue.js';
-import { LinkedMap } from '../common/memory/linked-map.js';
-import { type Limit, SharedLimit, shareLimit } from '../common/memory/shared-limit.js';
-import { eventLoopBudget } from '../execution/run/event-loop-budget.js';
-import type { AnyRun } from '../execution/local-executor.js';
-import type { LiveRunEntry } from './run-entry.js';
-import type { RunQueueSchema } from '../common/wire/run.js';
-import type { Shape } from '../common/wire/shape.js';
+import type { Clock } from '../../common/clock.js';
+import { WavetrainError } from '../../common/errors.js';
+import { PRIORITY_LIMITS } from '../../common/limits.js';
+import { FairQueue } from '../../common/scheduling/fair-queue.js';
+import { LinkedMap } from '../../common/memory/linked-map.js';
+import { type Limit, SharedLimit, shareLimit } from '../../common/memory/shared-limit.js';
+import { eventLoopBudget } from '../../execution/run/event-loop-budget.js';
+import type { AnyRun } from '../../execution/local-executor.js';
+import type { ConcurrencyGroups } from './concurrency-groups.js';
+import type { LiveRunEntry } from '../run-entry.js';
+import type { RunQueueSchema } from '../../common/wire/run.js';
+import type { Shape } from '../../common/wire/shape.js';
 
 /** Limits on queued and running runs, which tenants share (D25). */
 export interface AdmissionLimits {
@@ -27,6 +29,8 @@ export const UNLIMITED_ADMISSION: AdmissionLimits = { maxRunning: Number.POSITIV
  * an hour: they have half of the slots at most (D42), and wait for that half before they wait for a slot.
  */
 export class Admission {
+  /** Runs of definitions with `max_running` wait here before they wait for anything else (D81). */
+  readonly groups: ConcurrencyGroups;
   /** Queued and running runs together: runs may stay queued until a later event-loop slice although slots are free. */
   readonly #places: SharedLimit;
   readonly #slots: SharedLimit;
@@ -38,15 +42,20 @@ export class Admission {
   /** The runs with breakpoints that wait for part of that half. */
   readonly #pausableQueue = new FairQueue<LiveRunEntry>();
   readonly #running = new LinkedMap<string, LiveRunEntry>();
-  /** Tenants whose queue of an earlier process is not restored yet: new runs are held back behind that queue (D68). */
-  readonly #incomplete = new Set<string>();
+  /**
+   * Tenants whose queue of an earlier process is not restored yet: new runs are held back behind that queue (D68). True for
+   * those of which restored runs wait, too: one with a higher priority may come (D81).
+   */
+  readonly #incomplete = new Map<string, boolean>();
+  readonly #restored = new FairQueue<LiveRunEntry>();
   readonly #heldBack = new FairQueue<LiveRunEntry>();
   #closed = false;
   #isStarting = false;
   /** The tenants whose next run starts in a later slice of the event loop. */
   readonly #startingLater = new Set<string>();
 
-  constructor({ maxRunning, maxQueued, tenantShare = 0 }: AdmissionLimits) {
+  constructor({ maxRunning, maxQueued, tenantShare = 0 }: AdmissionLimits, groups: ConcurrencyGroups) {
+    this.groups = groups;
     this.#places = new SharedLimit(shareLimit(maxRunning + maxQueued, tenantShare));
     const slots = shareLimit(maxRunning, tenantShare);
     this.#slots = new SharedLimit(slots);
@@ -58,7 +67,7 @@ export class Admission {
   }
 
   get #queued(): number {
-    return this.#queue.size + this.#pausableQueue.size + this.#heldBack.size;
+    return this.#queues.reduce((sum, { size }) => sum + size, this.groups.waitingOf(undefined));
   }
 
   /** The runs that have a slot. */
@@ -70,29 +79,44 @@ export class Admission {
   queueOf(tenants: readonly string[] | undefined): RunQueue {
     if (tenants === undefined) {
       const waitsForSlot = this.#queue.size > 0 && this.#slots.isFull;
-      const forSlot = this.#queue.size + this.#heldBack.size;
-      return describeQueue(forSlot, this.#pausableQueue.size, waitsForSlot ? 'server' : null);
+      const forSlot = this.#queue.size + this.#restored.size + this.#heldBack.size;
+      const forGroup = this.groups.waitingOf(undefined);
+      return describeQueue(forSlot, this.#pausableQueue.size, forGroup, waitsForSlot ? 'server' : null);
     }
     const asked = [...new Set(tenants)];
-    const forSlot = sumSizes(this.#queue, asked) + sumSizes(this.#heldBack, asked);
+    const forSlot = [this.#queue, this.#restored, this.#heldBack].reduce(
+      (sum, queue) => sum + sumSizes(queue, asked),
+      0,
+    );
     const forBreakpoints = sumSizes(this.#pausableQueue, asked);
+    const forGroup = this.groups.waitingOf(asked);
     const held = asked.filter(
       (tenantId) => this.#queue.sizeOf(tenantId) > 0 && !this.#slots.hasRoom(tenantId),
     );
-    if (held.length === 0) return describeQueue(forSlot, forBreakpoints, null);
+    if (held.length === 0) return describeQueue(forSlot, forBreakpoints, forGroup, null);
     const haveShares = held.every((tenantId) => this.#slots.hasUsedShare(tenantId));
-    return describeQueue(forSlot, forBreakpoints, haveShares ? 'tenant' : 'server');
+    return describeQueue(forSlot, forBreakpoints, forGroup, haveShares ? 'tenant' : 'server');
   }
 
-  /** Holds new runs of a tenant back until `releaseHeld` is called: the runs of an earlier process come first. */
-  awaitRestored(tenantId: string): void {
-    this.#incomplete.add(tenantId);
+  /**
+   * Holds new runs of a tenant back until `releaseHeld` is called: the runs of an earlier process come first.
+   *
+   * @param havePriorities holds those of the earlier process back, too, unless they have begun: they begin in another order
+   */
+  awaitRestored(tenantId: string, havePriorities: boolean): void {
+    this.#incomplete.set(tenantId, havePriorities);
   }
 
   releaseHeld(tenantId: string): void {
-    this.#incomplete.delete(tenantId);
-    let next = this.#heldBack.nextOf(tenantId);
-    for (; next !== undefined; next = this.#heldBack.nextOf(tenantId)) this.#admit(next);
+    if (!this.#incomplete.delete(tenantId)) return;
+    // All of them wait in one queue before the first begins.
+    this.#isStarting = true;
+    for (const held of [this.#restored, this.#heldBack]) {
+      for (let next = held.nextOf(tenantId); next !== undefined; next = held.nextOf(tenantId))
+        this.#admit(next);
+    }
+    this.#isStarting = false;
+    this.#startQueued();
   }
 
   /** Call before a run is created. @throws WavetrainError `queue_full` or `shutting_down` */
@@ -113,14 +137,28 @@ export class Admission {
     const { tenantId } = entry.run;
     // A run that an earlier process has accepted, under other limits, has a place in any case.
     this.#places.acquire(tenantId);
-    if (isRestored || !this.#incomplete.has(tenantId)) return this.#admit(entry);
-    this.#heldBack.add(tenantId, entry);
+    const held = this.#heldBy(entry, isRestored);
+    if (held === undefined) return this.#admit(entry);
+    held.add(tenantId, entry, entry.run.priority);
     entry.run.park();
   }
 
+  /** The queue in which a run waits until others of its tenant are restored; undefined when it does not. */
+  #heldBy({ run }: LiveRunEntry, isRestored: boolean): FairQueue<LiveRunEntry> | undefined {
+    const havePriorities = this.#incomplete.get(run.tenantId);
+    if (havePriorities === undefined) return undefined;
+    if (!isRestored) return this.#heldBack;
+    return havePriorities && !run.hasBegun ? this.#restored : undefined;
+  }
+
   #admit(entry: LiveRunEntry): void {
+    if (this.groups.enter(entry)) this.#admitOfGroup(entry);
+    else entry.run.park();
+  }
+
+  #admitOfGroup(entry: LiveRunEntry): void {
     if (entry.run.mayPause && !this.#admitPausable(entry)) {
-      this.#pausableQueue.add(entry.run.tenantId, entry);
+      this.#pausableQueue.add(entry.run.tenantId, entry, entry.run.priority);
       return entry.run.park();
     }
     this.#startOrQueue(entry);
@@ -139,7 +177,7 @@ export class Admission {
     const { tenantId } = entry.run;
     const isFree = this.#queue.size === 0 && this.#slots.hasRoom(tenantId);
     if (isFree && !this.#isStarting && !eventLoopBudget.exhausted()) return this.#start(entry);
-    this.#queue.add(tenantId, entry);
+    this.#queue.add(tenantId, entry, toPlace(entry));
     this.#startQueued();
     // A run that is about to work needs more memory than one that waits.
     if (!this.#running.has(entry.run.id)) entry.run.park();
@@ -156,13 +194,18 @@ export class Admission {
     const { tenantId } = entry.run;
     this.#places.release(tenantId);
     if (this.#running.delete(entry.run.id)) this.#slots.release(tenantId);
-    else
-      for (const queue of [this.#queue, this.#pausableQueue, this.#heldBack]) queue.delete(tenantId, entry);
+    else for (const queue of this.#queues) queue.delete(tenantId, entry);
     if (this.#pausableRuns.delete(entry)) {
       this.#pausable.release(tenantId);
       this.#queuePausable();
     }
+    for (const next of this.groups.leave(entry)) this.#admitOfGroup(next);
     this.#startQueued();
+  }
+
+  /** The queues in which runs wait for whatever it is. */
+  get #queues(): readonly FairQueue<LiveRunEntry>[] {
+    return [this.#queue, this.#pausableQueue, this.#restored, this.#heldBack];
   }
 
   /** Lets runs with breakpoints wait for a slot as far as their half has room, tenants in turn. */
@@ -171,7 +214,7 @@ export class Admission {
       const next = this.#pausableQueue.next((tenantId) => this.#pausable.hasRoom(tenantId));
       if (next === undefined) return;
       this.#admitPausable(next);
-      this.#queue.add(next.run.tenantId, next);
+      this.#queue.add(next.run.tenantId, next, toPlace(next));
     }
   }
 
@@ -182,7 +225,7 @@ export class Admission {
   async drain(graceMs: number, clock: Clock, end: (run: AnyRun, force: boolean) => void): Promise<void> {
     this.#closed = true;
     const running = [...this.#running];
-    const waiting = [this.#queue, this.#pausableQueue, this.#heldBack].flatMap((queue) => queue.clear());
+    const waiting = [...this.#queues.flatMap((queue) => queue.clear()), ...this.groups.clear()];
     for (const { run } of waiting) end(run, false);
     for (const { run } of running) if (run.isPaused) end(run, false);
     const timer = clock.setTimeout(() => {
@@ -232,9 +275,19 @@ export class Admission {
 }
 
 /** @param reason why those wait that wait for a slot */
-function describeQueue(forSlot: number, forBreakpoints: number, reason: RunQueue['waits_for']): RunQueue {
-  const waitsFor = reason ?? (forBreakpoints > 0 ? 'breakpoints' : null);
-  return { queued: forSlot + forBreakpoints, waits_for: waitsFor };
+function describeQueue(
+  forSlot: number,
+  forBreakpoints: number,
+  forGroup: number,
+  reason: RunQueue['waits_for'],
+): RunQueue {
+  const waitsFor = reason ?? (forBreakpoints > 0 ? 'breakpoints' : forGroup > 0 ? 'max_running' : null);
+  return { queued: forSlot + forBreakpoints + forGroup, waits_for: waitsFor };
+}
+
+/** The priority of a run among those of its tenant that wait for a slot: what has begun goes on before anything else begins. */
+function toPlace({ run }: LiveRunEntry): number {
+  return run.hasBegun ? PRIORITY_LIMITS.highest + 1 : run.priority;
 }
 
 /** Rounded up, so that there is one at least. */

@@ -1,6 +1,6 @@
-import { isObject } from '../common/json/json.js';
-import { LABEL_LIMITS } from '../common/limits.js';
-import type { Findings } from './problems/diagnostic.js';
+import { isObject } from '../../common/json/json.js';
+import { LABEL_LIMITS } from '../../common/limits.js';
+import type { Findings } from '../problems/diagnostic.js';
 
 /** The name of a label: no colon, which ends the name in a filter (D76). */
 export const LABEL_NAME = `^[A-Za-z0-9_][A-Za-z0-9_.-]{0,${LABEL_LIMITS.nameLength - 1}}$`;
