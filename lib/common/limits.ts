@@ -242,10 +242,8 @@ export const MAX_ARTIFACT_BYTES = 64 * 2 ** 20;
 /** Maximum number of files of one run, with those of its nested runs and sub-pipelines. */
 export const MAX_ARTIFACTS = 10_000;
 
-/** Maximum number of files in a run record, which says how many there are. */
+/** The most files and skipped tasks (D78) that a run record lists; it says how many files there are. */
 export const MAX_LISTED_ARTIFACTS = 1000;
-
-/** Skipped tasks that the record of a run lists (D78). */
 export const MAX_LISTED_SKIPS = 1000;
 
 /**

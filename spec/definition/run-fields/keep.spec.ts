@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { readKeep } from '../../lib/definition/run-fields/keep.js';
-import { checkPlan } from '../../lib/plans/check.js';
-import { builtinCatalog } from '../../lib/tools/catalog.js';
-import { checkPipelineText } from '../support/definitions/check-pipeline.js';
+import { readKeep } from '../../../lib/definition/run-fields/keep.js';
+import { checkPlan } from '../../../lib/plans/check.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { checkPipelineText } from '../../support/definitions/check-pipeline.js';
 
 const DAY_MS = 86_400_000;
 

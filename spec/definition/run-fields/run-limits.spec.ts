@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { checkPlan } from '../../lib/plans/check.js';
-import { builtinCatalog } from '../../lib/tools/catalog.js';
-import { checkPipelineText, onlyProblem } from '../support/definitions/check-pipeline.js';
+import { checkPlan } from '../../../lib/plans/check.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { checkPipelineText, onlyProblem } from '../../support/definitions/check-pipeline.js';
 
 const pipeline = (fields: string): string =>
   `id: p\ngoal: "{{params.customer}}"\nparams: {customer: {}}\n${fields}\ntasks: [{id: a, tool: mock}]\n`;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { readTimeLimit } from '../../lib/definition/run-fields/time-limit.js';
-import { checkPlan } from '../../lib/plans/check.js';
-import { builtinCatalog } from '../../lib/tools/catalog.js';
-import { checkPipelineText } from '../support/definitions/check-pipeline.js';
+import { readTimeLimit } from '../../../lib/definition/run-fields/time-limit.js';
+import { checkPlan } from '../../../lib/plans/check.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { checkPipelineText } from '../../support/definitions/check-pipeline.js';
 
 const TASKS = 'tasks: [{id: a, tool: mock, inputs: {value: 1}}]';
 
