@@ -112,9 +112,21 @@ describe('The tasks of a run page', () => {
     tasks.addEvent(event(0, { kind: 'start', ...each, items: 4 }));
     tasks.addEvent(event(1, { kind: 'item', ...each, item: 0, phase: 'finish', attempt: 1 }));
     tasks.addEvent(event(2, { kind: 'item', ...each, item: 1, phase: 'fail', attempt: 1, error: 'x' }));
-    expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 4, succeeded: 1, failed: 1 });
+    expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 4, succeeded: 1, failed: 1, skipped: 0 });
     tasks.addEvent(event(3, { kind: 'item', ...each, item: 2, phase: 'finish', attempt: 1 }));
-    expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 4, succeeded: 2, failed: 1 });
+    expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 4, succeeded: 2, failed: 1, skipped: 0 });
+    tasks.addEvent(event(4, { kind: 'item', ...each, item: 3, phase: 'skip', attempt: 0, reason: 'no' }));
+    expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 4, succeeded: 2, failed: 1, skipped: 1 });
+  });
+
+  it('are skipped with a reason, from their event or their record', () => {
+    const task = { task_id: 'each', tool: 'mock', wave: 0 };
+    const tasks = open();
+    tasks.addEvent(event(0, { kind: 'skip', ...task, reason: 'it is no invoice' }));
+    expect(stateOf(tasks, 'each')).to.deep.include({ status: 'skipped', skipReason: 'it is no invoice' });
+    const others = open();
+    others.addRecord(record({ ...task, status: 'skipped', skip_reason: 'it is no invoice' }));
+    expect(stateOf(others, 'each')).to.deep.include({ status: 'skipped', skipReason: 'it is no invoice' });
   });
 
   it('count the items whose events came before the definition of the run', () => {
@@ -127,7 +139,7 @@ describe('The tasks of a run page', () => {
     const items = { total: 100, pending: 60, running: 0, succeeded: 40, failed: 0, skipped: 0 };
     tasks.addRecord(record({ ...each, status: 'running', finished_at: null, items }));
     for (let item = 40; item < 100; item++) settle(item);
-    expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 100, succeeded: 100, failed: 0 });
+    expect(stateOf(tasks, 'each').items).to.deep.equal({ total: 100, succeeded: 100, failed: 0, skipped: 0 });
   });
 
   it('leave the task alone that runs a nested pipeline, when a task of that has an event', () => {

@@ -88,13 +88,15 @@ function formatState(task: TaskState, now: number): string {
   if (items !== null) {
     // The items that were aborted count as failed ones.
     const failed = status === 'aborted' ? 0 : items.failed;
-    parts.push(`${formatInteger(items.succeeded + failed)}/${formatInteger(items.total)}`);
+    parts.push(`${formatInteger(items.succeeded + failed + items.skipped)}/${formatInteger(items.total)}`);
     if (failed > 0) parts.push(`${formatInteger(failed)} failed`);
+    if (items.skipped > 0) parts.push(`${formatInteger(items.skipped)} skipped`);
   }
   if (isReused) parts.push('reused');
   else if (isCached) parts.push('cached');
   else if (retryAt !== null && retryAt > now) parts.push(`retry in ${formatTook(retryAt - now)}`);
-  else if (startedAt !== null) parts.push(formatTook((finishedAt ?? now) - startedAt));
+  else if (startedAt !== null && status !== 'skipped')
+    parts.push(formatTook((finishedAt ?? now) - startedAt));
   if (attempts.length > 1 && items === null) parts.push(`attempt ${attempts.length}`);
   if (status === 'not run' || status === 'aborted' || status === 'skipped') parts.push(status);
   return parts.join(' · ');

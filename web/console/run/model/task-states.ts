@@ -20,6 +20,8 @@ export interface ItemProgress {
   readonly total: number;
   readonly succeeded: number;
   readonly failed: number;
+  /** Items of which a condition did not hold. */
+  readonly skipped: number;
 }
 
 /**
@@ -65,11 +67,20 @@ const RANK: Readonly<Record<TaskStatus, number>> = {
   failed: 2,
 };
 
+/** The items of a fan-out that have settled. */
+interface SettledItems {
+  succeeded: number;
+  failed: number;
+  skipped: number;
+}
+
+const COUNTED_AS = { finish: 'succeeded', fail: 'failed', skip: 'skipped' } as const;
+
 /** All tasks of a run, kept up to date event by event. */
 export class TaskStates {
   readonly #tasks = new Map<string, TaskState>();
   /** Items of whose end an event was read, by task; events may come before the definition. */
-  readonly #counted = new Map<string, { succeeded: number; failed: number }>();
+  readonly #counted = new Map<string, SettledItems>();
 
   /** In the order of the sub-pipelines and waves. */
   all(): IterableIterator<TaskState> {
@@ -111,7 +122,9 @@ export class TaskStates {
     task.isCached = record.cached;
     if (attempts.length > 0) task.attempts = attempts.flatMap(toAttempt);
     if (status !== 'running') task.retryAt = null;
-    if (items !== null) setItems(task, items.total, items);
+    // In a fan-out that has not succeeded, items that it has not reached are among the skipped ones.
+    const skipped = items !== null && status === 'succeeded' ? items.skipped : 0;
+    if (items !== null) setItems(task, items.total, { ...items, skipped });
   }
 
   /**
@@ -121,7 +134,7 @@ export class TaskStates {
   addEvent(event: LiveEvent): void {
     if (!('task_id' in event) || event.within !== undefined) return;
     const key = formatSelection({ taskId: event.task_id, subPipeline: event.sub_pipeline });
-    if (event.kind === 'item') this.#countedOf(key)[event.phase === 'fail' ? 'failed' : 'succeeded']++;
+    if (event.kind === 'item') this.#countedOf(key)[COUNTED_AS[event.phase]]++;
     const task = this.#tasks.get(key);
     if (task === undefined) return;
     const time = Date.parse(event.time);
@@ -146,8 +159,8 @@ export class TaskStates {
     }
   }
 
-  #countedOf(key: string): { succeeded: number; failed: number } {
-    const counted = this.#counted.get(key) ?? { succeeded: 0, failed: 0 };
+  #countedOf(key: string): SettledItems {
+    const counted = this.#counted.get(key) ?? { succeeded: 0, failed: 0, skipped: 0 };
     this.#counted.set(key, counted);
     return counted;
   }
@@ -167,12 +180,13 @@ export function waitsForRetry({ retryAt }: TaskState, now: number): boolean {
 }
 
 /** The record of a task may be newer than the events that are read, or older: what has settled stays settled. */
-function setItems(task: TaskState, total: number, settled: { succeeded: number; failed: number }): void {
-  const { succeeded = 0, failed = 0 } = task.items ?? {};
+function setItems(task: TaskState, total: number, settled: Readonly<SettledItems>): void {
+  const { succeeded = 0, failed = 0, skipped = 0 } = task.items ?? {};
   task.items = {
     total,
     succeeded: Math.max(succeeded, settled.succeeded),
     failed: Math.max(failed, settled.failed),
+    skipped: Math.max(skipped, settled.skipped),
   };
 }
 
