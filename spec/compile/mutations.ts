@@ -171,7 +171,7 @@ export const MUTATIONS: readonly Mutation[] = [
   m('retries for retry', 'retry: 2', 'retries: 2', /retry/),
   m('retry as a map', 'retry: 2', 'retry: {max: 2}', /integer|number/),
   m('a timeout in words', 'timeout: 60', 'timeout: 1 minute', /60/),
-  m('a condition on a task', 'tool: store', 'tool: store\n      when: "{{params.reader}}"', /condition/),
+  m('a condition of another product', 'tool: store', 'tool: store\n      if: "{{params.reader}}"', /when/),
   m('no goal', '  goal: Digest pages for {{params.reader}}\n', '', /goal/),
   m('a type of another language', 'type: list', 'type: array', /list/),
   m('an optional param', 'default: the board', 'required: false', /default/),

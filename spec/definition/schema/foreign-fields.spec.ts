@@ -83,7 +83,6 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['on: push', /webhook: {secret: NAME}/],
     ['env: {A: 1}', /"params".*"inputs"/],
     ['variables: {A: 1}', /"params".*"inputs"/],
-    ['timeout: 5', /options of the run/],
     ['retries: 5', /^each task has its own "retry"$/],
     ['max_active_runs: 5', /^did you mean "max_running"\?$/],
     ['concurrency: {group: x}', /^write max_running: N, with on_busy/],
