@@ -32,6 +32,8 @@ export class PastFacts implements PastEvents {
   readonly #refused = new Map<string, { readonly error: string; readonly position: number }>();
   /** Why tasks were skipped, by their places. */
   readonly #skipped = new Map<string, { readonly reason: string; readonly position: number }>();
+  /** The places of tasks of which another fact tells; undefined until somebody asks. */
+  #begun: ReadonlySet<string> | undefined;
   /** Calls that were at work when a process ended, or must not be made twice, by their keys. */
   readonly #called = new Map<string, CallBegun>();
   #hasNested = false;
@@ -164,6 +166,7 @@ export class PastFacts implements PastEvents {
     this.#positions = positions.filter((_, at) => stays(this.#facts[at] as Fact, at));
     this.#facts = this.#facts.filter(stays);
     this.nested.endFrom(from);
+    this.#begun = undefined;
     for (const places of [this.#refused, this.#skipped])
       for (const [place, { position }] of places) if (position >= from) places.delete(place);
     for (const counts of this.exhausted.values()) {
@@ -239,9 +242,16 @@ export class PastFacts implements PastEvents {
     return this.#refused.get(taskPlace(place, task))?.error;
   }
 
-  /** Why a task was skipped; undefined when it was not. */
-  skipReason(place: string, task: string): string | undefined {
-    return this.#skipped.get(taskPlace(place, task))?.reason;
+  /** The reason for which a task was skipped, or null when it was not; undefined when no fact tells of it. */
+  skipDecision(place: string, task: string): string | null | undefined {
+    const key = taskPlace(place, task);
+    this.#begun ??= this.#listBegun();
+    return this.#skipped.get(key)?.reason ?? (this.#begun.has(key) ? null : undefined);
+  }
+
+  #listBegun(): ReadonlySet<string> {
+    const facts = [...this.#facts, ...this.#called.values()];
+    return new Set(facts.flatMap((fact) => ('task' in fact ? taskPlace(fact.place, fact.task) : [])));
   }
 
   /** The facts that the machines are given again: none from inside ended attempts, whose outcomes are facts. */
@@ -273,6 +283,7 @@ export class PastFacts implements PastEvents {
     this.exhausted.clear();
     this.#refused.clear();
     this.#skipped.clear();
+    this.#begun = undefined;
     this.#called.clear();
     this.#timedOut.clear();
     this.nested.clear();

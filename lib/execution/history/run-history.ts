@@ -316,10 +316,7 @@ export class PlacedHistory {
 
   /** The decision of the process before on a task: to skip it for a reason, or not (null); undefined when there was none. */
   skipDecision(task: string): string | null | undefined {
-    if (this.replay === undefined) return undefined;
-    const reason = this.run.past.facts.skipReason(this.place, task);
-    // Facts are kept in order: one that is missing before others was never noted.
-    return reason ?? (this.replay.isAtEnd ? undefined : null);
+    return this.replay === undefined ? undefined : this.run.past.facts.skipDecision(this.place, task);
   }
 
   /** Why a task that has not begun before does not begin any more; undefined when it does. */
