@@ -152,6 +152,16 @@ describe('A task with on_error: continue (D79)', () => {
     expect(outputsOf(run)['c']).to.deep.include({ inputs: { v: 'succeeded: ' } });
   });
 
+  it('leaves fields of its output that are called like its state', async () => {
+    const controlled = new ControlledTool();
+    const run = await startRun(
+      '{id: a, tool: controlled, on_error: continue}, {id: b, tool: mock, inputs: {v: "{{a.output.status ?? 0}} {{a.output.error ?? 0}}"}}',
+      { tools: [controlled.tool] },
+    );
+    await controlled.returns({ status: 204, error: 'none' });
+    expect(outputsOf(run)['b']).to.deep.include({ inputs: { v: '204 none' } });
+  });
+
   it('lets the run fail for another task, which is its cause', async () => {
     const controlled = new ControlledTool();
     const run = await startRun(

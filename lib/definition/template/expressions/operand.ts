@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../common/json/json.js';
+import type { Json } from '../../../common/json/json.js';
 import { type Expression, formatPath, type Segment } from './expression.js';
 import { lookUp } from './lookup.js';
 import { explainMissing, type ValueSource } from './missing-value.js';
@@ -85,30 +85,34 @@ export class ExpressionOperand implements Operand {
 /** The value that an expression reads, and the path from there. */
 class ExpressionSource implements ValueSource {
   readonly path: readonly Segment[];
-  readonly #kind: Reference['kind'];
+  /** `member`: of a task, its error or its status; of one without `when` and `on_error: continue`, the same of its output (D79). */
+  readonly #kind: Reference['kind'] | 'member';
   readonly #root: string;
 
   constructor({ root, path }: Expression) {
     const reference = resolve(root, path);
-    this.#kind = reference.kind;
+    this.#kind = reference.kind === 'task' && startsWithState(path) ? 'member' : reference.kind;
     this.#root = root;
     this.path = pathFromSource(reference, path);
   }
 
   get label(): string {
     if (this.#kind === 'unknown') return this.#root;
-    return this.#kind === 'task' ? `${this.#root}.output` : LABELS[this.#kind];
+    return this.#kind === 'task' || this.#kind === 'member' ? `${this.#root}.output` : LABELS[this.#kind];
   }
 
   get whenAbsent(): string {
     if (this.#kind === 'item') return 'only a task with parallel_over has an item';
-    return this.#kind === 'task' ? `task "${this.#root}" has no output` : 'it has no value';
+    const isOfTask = this.#kind === 'task' || this.#kind === 'member';
+    return isOfTask ? `task "${this.#root}" has no output` : 'it has no value';
   }
 
   read(scope: TemplateScope, item: Json | undefined): Json | undefined {
     switch (this.#kind) {
       case 'task':
-        return this.#readState(scope) ?? scope.output(this.#root);
+        return scope.output(this.#root);
+      case 'member':
+        return scope.stateOf?.(this.#root) ?? scope.output(this.#root);
       case 'item':
         return item;
       case 'input':
@@ -124,10 +128,6 @@ class ExpressionSource implements ValueSource {
       case 'unknown':
         throw this.#describeUnknown();
     }
-  }
-
-  #readState(scope: TemplateScope): JsonObject | undefined {
-    return startsWithState(this.path) ? scope.stateOf?.(this.#root) : undefined;
   }
 
   #describeUnknown(): TemplateError {
