@@ -134,9 +134,14 @@ export function findFailedTask(failures: readonly TaskFailure[]): FailedTask | n
   };
 }
 
+/** Returns true for a failure without which the run went on: it was collected, or tolerated (D67, D79). */
+export function isBorne({ collected, tolerated }: TaskFailure): boolean {
+  return collected === true || tolerated === true;
+}
+
 /** The failure that failed the run: the earliest one that was neither collected nor tolerated (D16, D67, D79). */
 export function findCause(failures: readonly TaskFailure[]): TaskFailure | undefined {
-  return failures.find(({ collected, tolerated }) => collected !== true && tolerated !== true);
+  return failures.find((failure) => !isBorne(failure));
 }
 
 /** The code of a run whose time was over (D81). */

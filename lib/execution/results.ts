@@ -1,6 +1,11 @@
-import type { SkippedTask } from '../common/errors.js';
 import type { RunStatus } from '../../machines/types.js';
-import { createRunError, type FailedTask, type TaskFailure, WavetrainError } from '../common/errors.js';
+import {
+  createRunError,
+  type FailedTask,
+  type SkippedTask,
+  type TaskFailure,
+  WavetrainError,
+} from '../common/errors.js';
 import type { Json } from '../common/json/json.js';
 import type { TaskEvent } from './events/event.js';
 import type { Write } from './session/session-overrides.js';

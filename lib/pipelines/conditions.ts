@@ -36,20 +36,35 @@ export function writtenTextOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** @param templates of the pipeline, which drop the compiled one while no run needs it */
-export function toCondition(
-  { template, value, schema, references }: WrittenCondition & CompiledCondition,
+/** A condition whose template is compiled. */
+interface CompiledCondition extends WrittenCondition {
+  readonly template: Template;
+  readonly references: readonly { readonly reference: Reference }[];
+}
+
+/** The conditions of a task, and those that each of its items answers by itself (D77). */
+interface Conditions {
+  readonly conditions: readonly Condition[];
+  readonly itemConditions: readonly Condition[];
+}
+
+const NO_CONDITIONS: Conditions = { conditions: [], itemConditions: [] };
+
+/** @param templates of the pipeline, which drop the compiled ones while no run needs them */
+export function toConditions(
+  compiled: readonly CompiledCondition[],
   templates: DroppableTemplates,
-): Condition {
+): Conditions {
+  if (compiled.length === 0) return NO_CONDITIONS;
+  const toCondition = ({ template, value, schema }: CompiledCondition): Condition => {
+    return { template: templates.add(template, value), text: writtenTextOf(value), schema };
+  };
   return {
-    template: templates.add(template, value),
-    text: writtenTextOf(value),
-    schema,
-    readsItem: references.some(({ reference }) => reference.kind === 'item'),
+    conditions: compiled.filter((each) => !readsItem(each)).map(toCondition),
+    itemConditions: compiled.filter(readsItem).map(toCondition),
   };
 }
 
-interface CompiledCondition {
-  readonly template: Template;
-  readonly references: readonly { readonly reference: Reference }[];
+function readsItem({ references }: CompiledCondition): boolean {
+  return references.some(({ reference }) => reference.kind === 'item');
 }

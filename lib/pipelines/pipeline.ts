@@ -12,8 +12,8 @@ import type { Catalog } from '../tools/catalog.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import type { Tool } from '../tools/tool.js';
 import { type Contract, deriveContract } from './contract.js';
-import { type Condition, NO_CONDITIONS } from '../definition/template/condition.js';
-import { toCondition } from './conditions.js';
+import type { Condition } from '../definition/template/condition.js';
+import { toConditions } from './conditions.js';
 import type { PipelineDraft } from './draft.js';
 import { findUnreliable, listNeededOutputs, NO_OUTPUTS } from './unreliable-outputs.js';
 import { listStores } from './rules/stores.js';
@@ -64,6 +64,8 @@ export interface Task {
   readonly timeoutMs: number | undefined;
   /** Conditions without which the task is skipped (D77). */
   readonly conditions: readonly Condition[];
+  /** Conditions without which an item is skipped. */
+  readonly itemConditions: readonly Condition[];
   /** Tasks without whose outputs the task is skipped (D78), of those that may lack one. */
   readonly neededOutputs: readonly string[];
   /** When it has failed, its run goes on (D79). */
@@ -135,10 +137,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
       collectsErrors: declared.on_item_error === 'collect',
       timeoutMs: toMilliseconds(declared.timeout),
       cacheMs: toCacheTime(declared.cache),
-      conditions:
-        task.conditions.length === 0
-          ? NO_CONDITIONS
-          : task.conditions.map((each) => toCondition(each, templates)),
+      ...toConditions(task.conditions, templates),
       neededOutputs: unreliable.size === 0 ? NO_OUTPUTS : listNeededOutputs(task, unreliable),
       toleratesFailure: declared.on_error === 'continue',
       pool: declared.pool,

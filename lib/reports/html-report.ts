@@ -16,7 +16,7 @@ import { describeCallState, nameCall, toneOfCall, writeCall } from './calls.js';
 import { createGantt } from './gantt.js';
 import { BAR_NAMES, writeGanttSvg } from './gantt-svg.js';
 import { writeGraphs } from './graphs.js';
-import type { FailureGroup, ReportData } from './report-data.js';
+import { type FailureGroup, type ReportData, wentOnWithout } from './report-data.js';
 import { REPORT_STYLE } from './report-style.js';
 import { formatMessage, writeTime, ValueWriter } from './values.js';
 import { REPORT_LIMITS } from './report-limits.js';
@@ -56,7 +56,7 @@ export function* writeHtmlReport(data: ReportData, { version, now }: ReportOptio
     '<main>',
   ];
   const [first, ...others] = data.failures;
-  const isCause = first !== undefined && first.failure.collected !== true && first.failure.tolerated !== true;
+  const isCause = first !== undefined && !wentOnWithout(first.failure);
   if (isCause) parts.push(...writeCause(first, values));
   else if (run.error !== null) {
     parts.push(

@@ -107,15 +107,20 @@ function readCall(source: ReportSource, failure: TaskFailure): Promise<CallRecor
   return item === undefined ? source.task(taskId, options) : source.item(taskId, item, options);
 }
 
-/** The failure that failed the run first, then others that did, then those that were collected (D67). */
+/** Returns true for a failure without which the run went on (D67, D79). */
+export function wentOnWithout({ collected, tolerated }: TaskFailure): boolean {
+  return collected === true || tolerated === true;
+}
+
+/** The failure that failed the run first, then others that did, then those without which it went on. */
 function groupFailures({ failures, failed_task: cause }: ReportedRun): readonly Omit<FailureGroup, 'call'>[] {
   const groups = new Map<string, { failure: TaskFailure; count: number; rank: number }>();
   for (const failure of failures) {
-    const { task_id: taskId, sub_pipeline: part, item, error, collected, tolerated } = failure;
+    const { task_id: taskId, sub_pipeline: part, item, error, collected } = failure;
     const isCause = cause?.task_id === taskId && cause.sub_pipeline === part && cause.item === item;
     const key = JSON.stringify([part, taskId, collected, item === undefined ? '' : error]);
     const group = groups.get(key);
-    const rank = isCause ? 0 : collected === true || tolerated === true ? 2 : 1;
+    const rank = isCause ? 0 : wentOnWithout(failure) ? 2 : 1;
     if (group === undefined) groups.set(key, { failure, count: 1, rank });
     else {
       group.count++;

@@ -63,7 +63,7 @@ export class TestLibrary {
     warn: (facts, message) => void this.log.push(`warning: ${message} ${JSON.stringify(facts)}`),
   };
   readonly controlled = new ControlledTool('wait');
-  /** What has started no run because others of the definition were at work. */
+  /** The sources that have started no run because others of the definition were at work. */
   readonly skipped: string[] = [];
   readonly parser = new HeldParser();
   readonly clock: ManualClock;

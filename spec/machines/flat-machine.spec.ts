@@ -107,7 +107,7 @@ const otherMachine = withTable(
 const CHARTS: Record<string, Chart> = {
   run: {
     machine: runMachine,
-    // What is aborted stays at work, so that the run waits for it.
+    // Aborted calls stay at work, so that the run waits for them.
     bind: (actor) =>
       runPorts.bind(actor, Object.assign(new FakeRunPorts(), { publication: () => undefined })),
     inputs: [undefined, ...WAVES.flatMap((waves) => PAUSES.map((breakpoints) => ({ waves, breakpoints })))],

@@ -1,6 +1,6 @@
 import { formatCost, formatCount, formatDuration } from '../../common/text.js';
 import type { createLogUpdate } from 'log-update';
-import type { EventLocation, LiveEvent, TaskEvent } from '../../execution/events/event.js';
+import type { EventLocation, ItemEvent, LiveEvent, TaskEvent } from '../../execution/events/event.js';
 import type { CliContext } from '../context.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
 import { toSingleLine } from '../render/text.js';
@@ -151,6 +151,10 @@ export function formatEvent(event: LiveEvent, style: Style): string {
   return `${style.dim(event.time.slice(11, 23))} ${describeEvent(event, style)}`;
 }
 
+function formatSkip(event: TaskEvent | ItemEvent, style: Style): string {
+  return `${formatTask(event)} ${style.dim('skipped')}: ${toSingleLine(event.reason ?? '')}`;
+}
+
 function describeEvent(event: LiveEvent, style: Style): string {
   switch (event.kind) {
     case 'run':
@@ -174,10 +178,9 @@ function describeEvent(event: LiveEvent, style: Style): string {
     case 'fail':
       return `${formatTask(event)} ${style.red('failed')}${formatElapsed(event)}: ${toSingleLine(event.error ?? '')}`;
     case 'skip':
-      return `${formatTask(event)} ${style.dim('skipped')}: ${toSingleLine(event.reason ?? '')}`;
+      return formatSkip(event, style);
     case 'item': {
-      if (event.phase === 'skip')
-        return `${formatTask(event)} ${style.dim('skipped')}: ${toSingleLine(event.reason ?? '')}`;
+      if (event.phase === 'skip') return formatSkip(event, style);
       if (event.phase === 'finish') {
         return `${formatTask(event)} ${event.reused ? 'reused' : 'finished'}${formatCached(event)}`;
       }

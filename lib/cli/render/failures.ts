@@ -1,4 +1,4 @@
-import type { TaskFailure } from '../../common/errors.js';
+import { isBorne, type TaskFailure } from '../../common/errors.js';
 import { formatCount, formatNumber } from '../../common/text.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
@@ -76,10 +76,6 @@ export function causesFirst(failures: readonly TaskFailure[]): readonly TaskFail
   return failures.toSorted((a, b) => Number(isBorne(a)) - Number(isBorne(b)));
 }
 
-function isBorne({ collected, tolerated }: TaskFailure): boolean {
-  return collected === true || tolerated === true;
-}
-
 interface FailureGroup {
   readonly first: TaskFailure;
   readonly items: number[];
@@ -109,7 +105,7 @@ function formatFailure({ first, items, count }: FailureGroup, style: Style): str
   const { attempts, error, collected, tolerated, item: _, ...task } = first;
   const indexes = items.toSorted((a, b) => a - b).join(', ') + (count > items.length ? ', …' : '');
   const call = count === 1 ? formatCall(first) : `${formatCall(task)}[${indexes}]`;
-  const name = (collected || tolerated ? style.yellow : style.red)(call);
+  const name = (isBorne(first) ? style.yellow : style.red)(call);
   const notes = [
     ...(collected ? ['collected'] : []),
     ...(tolerated ? ['tolerated'] : []),

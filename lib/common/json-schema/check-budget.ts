@@ -11,19 +11,31 @@ const MAX_STEPS = 1_000_000;
 const MAX_STEPS_FOR_PATTERNS = 2_000_000;
 
 /** Says that a check has ended because of the limit, after what it was. */
-export const TOO_MANY_STEPS = `cannot be checked: that takes more than ${formatNumber(MAX_STEPS)} steps; use fewer values, or fewer and simpler schemas and patterns`;
+export const TOO_MANY_STEPS = describeExcess(MAX_STEPS);
+
+/** Says that a check has ended because it takes more than so many steps, after what it was. */
+export function describeExcess(steps: number): string {
+  return `cannot be checked: that takes more than ${formatNumber(steps)} steps; use fewer values, or fewer and simpler schemas and patterns`;
+}
 
 /**
  * Bounds the work of checking values against the schemas of callers: a long list times many schemas would block the
  * event loop for minutes (D4). Keeps the patterns that it has compiled.
  */
 export class CheckBudget {
+  readonly #steps: number;
   #left: number;
   #leftForPatterns = MAX_STEPS_FOR_PATTERNS;
   #patterns: Map<string, BoundedPattern> | undefined;
 
   constructor(steps = MAX_STEPS) {
+    this.#steps = steps;
     this.#left = steps;
+  }
+
+  /** Allows all steps again, for another value. */
+  renew(): void {
+    this.#left = this.#steps;
   }
 
   /** Counts steps that are about to be made. Returns false when they are too many: the check must end. */

@@ -1,5 +1,5 @@
 import { BoundedSchema } from '../../common/json-schema/bounded-schema.js';
-import { CheckBudget, TOO_MANY_STEPS } from '../../common/json-schema/check-budget.js';
+import { CheckBudget, describeExcess } from '../../common/json-schema/check-budget.js';
 import { describeViolation } from '../../common/json-schema/violation.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import { writeStart } from '../../common/json/json-writer.js';
@@ -14,12 +14,7 @@ export interface Condition {
   /** The template as it was written, for messages. */
   readonly text: string;
   readonly schema: JsonObject | undefined;
-  /** True when each item has its own answer. */
-  readonly readsItem: boolean;
 }
-
-/** Most tasks have none. */
-export const NO_CONDITIONS: readonly Condition[] = [];
 
 /** Steps that one condition may take for one value: some milliseconds. */
 const MAX_STEPS = 100_000;
@@ -30,22 +25,54 @@ const MAX_SHOWN = 80;
 /** Renders the template of a condition. */
 type RenderCondition = (condition: Condition) => Json;
 
-/**
- * Returns why the first condition that does not hold does not, as in `{{params.kind}} must be "invoice", not "receipt"`;
- * undefined when all hold.
- *
- * @throws TemplateError when a value is missing (D13), and Error for a value whose check would take too long
- */
-export function findUnmet(conditions: readonly Condition[], render: RenderCondition): string | undefined {
-  for (const condition of conditions) {
-    const value = render(condition);
-    const reason =
-      condition.schema === undefined
-        ? describeFalse(condition, value)
-        : describeViolated(condition, condition.schema, value);
-    if (reason !== undefined) return reason;
+/** The conditions of a task, or those of its items: keeps what it has compiled of them. */
+export class ConditionCheck {
+  readonly #conditions: readonly Condition[];
+  readonly #budget = new CheckBudget(MAX_STEPS);
+  readonly #schemas = new Map<Condition, BoundedSchema>();
+
+  constructor(conditions: readonly Condition[]) {
+    this.#conditions = conditions;
   }
-  return undefined;
+
+  /**
+   * Returns why the first condition that does not hold does not, as in `{{params.kind}} must be "invoice", not "receipt"`;
+   * undefined when all hold.
+   *
+   * @throws TemplateError when a value is missing (D13), and for a value whose check would take too long
+   */
+  findUnmet(render: RenderCondition): string | undefined {
+    for (const condition of this.#conditions) {
+      const value = render(condition);
+      const reason =
+        condition.schema === undefined
+          ? describeFalse(condition, value)
+          : this.#describeViolated(condition, condition.schema, value);
+      if (reason !== undefined) return reason;
+    }
+    return undefined;
+  }
+
+  #describeViolated(condition: Condition, schema: JsonObject, value: Json): string | undefined {
+    this.#budget.renew();
+    const [violation] = this.#compile(condition, schema).findViolations(value);
+    const { text } = condition;
+    const shown = ellipsize(text, MAX_SHOWN);
+    if (this.#budget.isExceeded)
+      throw new TemplateError(text.replaceAll(/^\{\{|\}\}$/g, ''), describeExcess(MAX_STEPS));
+    if (violation === undefined) return undefined;
+    if (violation.keyword === 'not') return `${shown} is ${describeValue(value)}, which "not" excludes`;
+    return describeViolation(violation, { one: `${shown}: field`, all: shown });
+  }
+
+  #compile(condition: Condition, schema: JsonObject): BoundedSchema {
+    let compiled = this.#schemas.get(condition);
+    if (compiled === undefined) {
+      compiled = new BoundedSchema(schema, this.#budget, 1);
+      this.#schemas.set(condition, compiled);
+    }
+    return compiled;
+  }
 }
 
 /** Renders conditions that read no item. */
@@ -64,16 +91,6 @@ export function renderForItems(
 
 function describeFalse({ text }: Condition, value: Json): string | undefined {
   return isTrue(value) ? undefined : `${ellipsize(text, MAX_SHOWN)} is ${describeValue(value)}`;
-}
-
-function describeViolated({ text }: Condition, schema: JsonObject, value: Json): string | undefined {
-  const budget = new CheckBudget(MAX_STEPS);
-  const [violation] = new BoundedSchema(schema, budget, 1).findViolations(value);
-  const shown = ellipsize(text, MAX_SHOWN);
-  if (budget.isExceeded) throw new TemplateError(text.replaceAll(/^\{\{|\}\}$/g, ''), TOO_MANY_STEPS);
-  if (violation === undefined) return undefined;
-  if (violation.keyword === 'not') return `${shown} is ${describeValue(value)}, which "not" excludes`;
-  return describeViolation(violation, { one: `${shown}: field`, all: shown });
 }
 
 function describeValue(value: Json): string {

@@ -2,12 +2,15 @@ import type { Json, JsonObject } from '../../common/json/json.js';
 import type { StateMember } from './reference.js';
 import type { RenderMeter } from './render-meter.js';
 
+/** The members of a task, besides its output, that templates read of some tasks (D79). */
+export type TaskMembers = Readonly<Record<StateMember, string | null>>;
+
 /** The values that the templates of one task or one item can read: the namespaces of rule 8. */
 export interface TemplateScope {
   /** Returns the output of a task; undefined when it has none (yet). */
   output(taskId: string): Json | undefined;
   /** Returns the state of a task of which templates may read it; undefined for any other one. */
-  stateOf?(taskId: string): Readonly<Record<StateMember, string | null>> | undefined;
+  stateOf?(taskId: string): TaskMembers | undefined;
   /** `pipeline.inputs`: the defaults, overridden by the inputs of the run (D5). */
   readonly inputs: JsonObject;
   readonly params: JsonObject;

@@ -16,8 +16,8 @@ const reuse: Layer = ({ prepared }, next) =>
     : (call, listener) => call.owner.reuseItem(call) ?? next(call, listener);
 
 /** An item of which a condition does not hold is not paid for or called (D78). */
-const condition: Layer = (_, next, { conditions }) =>
-  conditions.some(({ readsItem }) => readsItem)
+const condition: Layer = (_, next, { itemConditions }) =>
+  itemConditions.length > 0
     ? (call, listener) => {
         const decision = call.owner.decide(call);
         if (decision === undefined) return next(call, listener);
@@ -90,13 +90,13 @@ export class CallLayers {
 }
 
 /** A number for the layers by which tasks differ. */
-function usedLayers({ cacheMs, retries, timeoutMs, pool: poolName, conditions }: Task): number {
+function usedLayers({ cacheMs, retries, timeoutMs, pool: poolName, itemConditions }: Task): number {
   const used = [
     cacheMs !== undefined,
     retries > 0,
     timeoutMs !== undefined,
     poolName !== undefined,
-    conditions.some(({ readsItem }) => readsItem),
+    itemConditions.length > 0,
   ];
   return used.reduce((sum, isUsed, at) => sum + (isUsed ? 2 ** at : 0), 0);
 }

@@ -8,7 +8,7 @@ import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import { type AbortableCall, type Call, type CallOutput, NO_ABORT } from '../invocation/call.js';
 import type { TaskOutcome } from '../results.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
-import { findUnmet, renderForItems } from '../../definition/template/condition.js';
+import { ConditionCheck, renderForItems } from '../../definition/template/condition.js';
 import { TaskWork, toFailureBytes } from './task-work.js';
 
 /** Of so many items that begin one after another, one reads the clock. */
@@ -77,10 +77,11 @@ export class FanOutWork extends TaskWork {
   }
 
   #bindConditions(): void {
-    const conditions = this.task.conditions.filter(({ readsItem }) => readsItem);
-    if (conditions.length === 0) return;
-    const render = renderForItems(conditions, this.run.scope);
-    this.#findUnmet = (item, index) => findUnmet(conditions, render(item, index));
+    const { itemConditions } = this.task;
+    if (itemConditions.length === 0) return;
+    const check = new ConditionCheck(itemConditions);
+    const render = renderForItems(itemConditions, this.run.scope);
+    this.#findUnmet = (item, index) => check.findUnmet(render(item, index));
   }
 
   override decide({ item = 0 }: Call): ReturnType<TaskWork['decide']> {

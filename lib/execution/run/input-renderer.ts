@@ -3,7 +3,7 @@ import { type Json, type JsonObject, toList } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { Expression } from '../../definition/template/expressions/expression.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
-import type { TemplateScope } from '../../definition/template/scope.js';
+import type { TaskMembers, TemplateScope } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import { validateInputs } from '../../tools/inputs/validate.js';
 import { copyToJson } from '../invocation/json-output.js';
@@ -191,7 +191,7 @@ class TaskScope implements TemplateScope {
     throw new Error('it read the session, whose blackboard others may have written to since');
   }
 
-  stateOf(taskId: string): ReturnType<NonNullable<TemplateScope['stateOf']>> {
+  stateOf(taskId: string): TaskMembers | undefined {
     const { prepared, work } = this.#run;
     return readState(prepared.pipeline.tasks.get(taskId), work.getTrace(taskId));
   }

@@ -3,7 +3,7 @@ import { SKIPPED, type SucceededResult, type TaskResult } from '../../../machine
 import { errorMessage, type SkippedTask, type TaskFailure } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
-import type { TemplateScope } from '../../definition/template/scope.js';
+import type { TaskMembers, TemplateScope } from '../../definition/template/scope.js';
 import { eventLoopBudget } from './event-loop-budget.js';
 import type { TaskEvent } from '../events/event.js';
 import type { JournalEntry } from '../events/journal.js';
@@ -307,12 +307,12 @@ class RunScope implements TemplateScope {
   readonly #secrets: InvocationServices['prepared']['secrets'];
   readonly #session: Session;
   readonly #outputs: Record<string, Json>;
-  readonly #stateOf: NonNullable<TemplateScope['stateOf']>;
+  readonly #stateOf: (taskId: string) => TaskMembers | undefined;
 
   constructor(
     { prepared, session }: InvocationServices,
     outputs: Record<string, Json>,
-    stateOf: NonNullable<TemplateScope['stateOf']>,
+    stateOf: (taskId: string) => TaskMembers | undefined,
   ) {
     this.inputs = prepared.inputs;
     this.params = prepared.params;
@@ -323,7 +323,7 @@ class RunScope implements TemplateScope {
     this.#stateOf = stateOf;
   }
 
-  stateOf(taskId: string): ReturnType<NonNullable<TemplateScope['stateOf']>> {
+  stateOf(taskId: string): TaskMembers | undefined {
     return this.#stateOf(taskId);
   }
 

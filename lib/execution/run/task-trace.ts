@@ -3,7 +3,7 @@ import type { TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import { describeThrown, type ErrorRecord } from '../invocation/thrown-error.js';
 import type { RunSecrets } from '../../definition/secrets/run-secrets.js';
-import type { StateMember } from '../../definition/template/reference.js';
+import type { TaskMembers } from '../../definition/template/scope.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { Write } from '../session/session-overrides.js';
@@ -198,10 +198,7 @@ function measure({ message, causes, stack = '' }: ErrorRecord): number {
 }
 
 /** The state of a task that templates may read (D79); undefined for a task without `when` and `on_error: continue`. */
-export function readState(
-  task: Task | undefined,
-  trace: TaskTrace | undefined,
-): Readonly<Record<StateMember, string | null>> | undefined {
+export function readState(task: Task | undefined, trace: TaskTrace | undefined): TaskMembers | undefined {
   if (!isUncertain(task) || trace === undefined) return undefined;
   const { hasFailed, skipReason, error } = trace;
   const isSkipped = skipReason !== undefined;
@@ -217,5 +214,7 @@ export function readState(
 
 /** Returns true for a task that may be skipped, or fail without its run, by itself. */
 export function isUncertain(task: Task | undefined): boolean {
-  return task !== undefined && (task.conditions.length > 0 || task.toleratesFailure);
+  return (
+    task !== undefined && (task.conditions.length + task.itemConditions.length > 0 || task.toleratesFailure)
+  );
 }

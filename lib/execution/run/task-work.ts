@@ -16,7 +16,7 @@ import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
 import type { Reuse } from './reuse/reuse.js';
-import { findUnmet, renderWith } from '../../definition/template/condition.js';
+import { ConditionCheck, renderWith } from '../../definition/template/condition.js';
 import { TaskTrace, UNKNOWN_TIME } from './task-trace.js';
 
 /** Before they are rendered. */
@@ -141,8 +141,7 @@ export class TaskWork implements CallOwner {
     const { conditions } = this.task;
     if (conditions.length === 0) return undefined;
     this.beginRendering();
-    const own = conditions.filter(({ readsItem }) => !readsItem);
-    return findUnmet(own, renderWith(this.run.scope));
+    return new ConditionCheck(conditions).findUnmet(renderWith(this.run.scope));
   }
 
   /** Call for a task that calls nothing. Returns the reason as it is kept. */
@@ -278,8 +277,8 @@ export class TaskWork implements CallOwner {
   fail(item: number | undefined, message: string, attempts: number, thrown?: unknown): FailedResult {
     const failure = this.recordFailure(item, message, attempts);
     this.trace.onFailure(failure, thrown, this.now());
-    const { error, collected, tolerated } = failure;
-    return { ok: false, error, ...(collected && { collected }), ...(tolerated && { tolerated }) };
+    const { error, collected } = failure;
+    return { ok: false, error, ...(collected && { collected }) };
   }
 
   protected recordFailure(item: number | undefined, message: string, attempts: number): TaskFailure {

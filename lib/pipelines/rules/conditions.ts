@@ -121,7 +121,7 @@ function toCause({ id, conditions: [first] }: DraftTask, { uncertain }: Pipeline
 
 /** Warns once of each task whose output is read without a default, although there may be none. */
 function* checkReads(task: DraftTask, causes: ReadonlyMap<string, string>): Generator<Diagnostic> {
-  // Who reads a task in a condition knows that it may be missing.
+  // The author of a condition over a task knows that its output may be missing.
   const warned = new Set(
     task.conditions.flatMap(({ references }) =>
       references.flatMap(({ reference }) => (reference.kind === 'task' ? reference.taskId : [])),

@@ -5,7 +5,7 @@ import type { LiveRunEntry } from '../run-entry.js';
 
 /** The runs of a group that have not settled, in the order in which they came. */
 interface Group {
-  /** Those that wait for nothing of the group any more: they are running, or wait for a slot. */
+  /** Runs that the group does not hold back any more: they are running, or wait for a slot. */
   readonly atWork: LinkedMap<string, LiveRunEntry>;
   readonly waiting: LinkedMap<string, LiveRunEntry>;
   /** Of both: those that a newer run has had cancelled, and that have not settled. */

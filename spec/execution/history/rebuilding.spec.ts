@@ -61,16 +61,14 @@ const PIPELINES = {
     'plan_concurrency: 2,',
   ),
   'tasks that are skipped beside other sub-pipelines': planText(
-    [
-      ...['a', 'b', 'c'].map((id) =>
-        subPipelineText(
-          id,
-          `{id: t, tool: script, inputs: {ms: 1, value: 0}}, {id: u, tool: script, when: "{{t.output}}", inputs: {value: 1}},
+    ['a', 'b', 'c'].map((id) =>
+      subPipelineText(
+        id,
+        `{id: t, tool: script, inputs: {ms: 1, value: 0}}, {id: u, tool: script, when: "{{t.output}}", inputs: {value: 1}},
            {id: v, tool: script, when: {value: "{{u.status}}", const: skipped}, inputs: {value: 2}},
            {id: w, tool: script, when: {value: "{{v.status}}", const: never}, inputs: {value: 3}}`,
-        ),
       ),
-    ],
+    ),
     'plan_concurrency: 3,',
   ),
   'inputs that are refused': `{id: a, tool: script, inputs: {value: 1}}, {id: b, tool: transform, inputs: {input: "{{a.output.n.m}}", expression: "x"}}`,

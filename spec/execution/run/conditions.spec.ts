@@ -61,6 +61,18 @@ describe('A task with a condition (D77, D78)', () => {
     expect(run.record().error).to.contain('pipeline.inputs.x');
   });
 
+  it('fails when the check of a condition would take too long', async () => {
+    const x = Array.from({ length: 60_000 }, (_, at) => at);
+    const items = '{type: integer, minimum: 0}';
+    const run = await startRun(
+      `{id: a, tool: mock, when: {value: "{{pipeline.inputs.x}}", items: ${items}}}`,
+      { inputs: { x } },
+    );
+    expect(run.record().error).to.match(
+      /^\{\{pipeline\.inputs\.x\}\}: cannot be checked: that takes more than 100,000 steps/,
+    );
+  });
+
   it('calls nothing, has no output, and has one event', async () => {
     const controlled = new ControlledTool();
     const run = await startRun('{id: a, tool: controlled, when: "{{pipeline.inputs.x}}"}', {

@@ -49,7 +49,9 @@ export class Reuse {
   /** Returns the earlier outcome of a task that is as it was. */
   find(task: Task): TaskOutcome | undefined {
     const outcome = this.#source.outcomes.get(task.id);
-    if (outcome === undefined || decidesItems(task) || this.findChange(task) !== undefined) return undefined;
+    // Each item with a condition is decided anew (D78).
+    if (outcome === undefined || task.itemConditions.length > 0) return undefined;
+    if (this.findChange(task) !== undefined) return undefined;
     const { inputs, parallelOver } = task;
     const isAsItWas =
       this.#readsTheSame(task, inputs) &&
@@ -70,7 +72,7 @@ export class Reuse {
     const meter = new RenderMeter();
     const earlierList = isSameList ? list : this.#renderEarlier(before, meter);
     const bytes = meter.ownBytes;
-    const isDecided = decidesItems(task);
+    const isDecided = task.itemConditions.length > 0;
     return earlierList && new ReusableItems(task.inputs, earlier, earlierList, list, bytes, isDecided);
   }
 
@@ -121,10 +123,7 @@ export class Reuse {
       this.#findDefinitionChange(task, before, FIELDS_OF_ITEMS) ??
       this.#findSecretChange(task) ??
       this.#findValueChange(task.inputs) ??
-      task.conditions.reduce<string | undefined>(
-        (found, { template }) => found ?? this.#findValueChange(template),
-        undefined,
-      )
+      this.#findConditionChange(task)
     );
   }
 
@@ -170,6 +169,14 @@ export class Reuse {
       const isGiven = GIVEN.has(root) || root === 'session';
       if (isGiven && !comparison.readsTheSame(operand, before, now))
         return `reads {{${source}}}, which has changed`;
+    }
+    return undefined;
+  }
+
+  #findConditionChange({ conditions, itemConditions }: Task): string | undefined {
+    for (const { template } of [...conditions, ...itemConditions]) {
+      const change = this.#findValueChange(template);
+      if (change !== undefined) return change;
     }
     return undefined;
   }
@@ -269,11 +276,6 @@ export class Reuse {
     this.#writers = writers;
     return writers;
   }
-}
-
-/** Each item of such a task is decided anew (D78). */
-function decidesItems({ conditions }: Task): boolean {
-  return conditions.some(({ readsItem }) => readsItem);
 }
 
 type Definitions = ReadonlyMap<string, TaskDefinition>;

@@ -16,7 +16,6 @@ import { retry } from '../../../../lib/execution/invocation/retry.js';
 import { timeout } from '../../../../lib/execution/invocation/timeout.js';
 import { ToolError } from '../../../../lib/common/errors.js';
 import type { InvocationServices } from '../../../../lib/execution/run-context.js';
-import { NO_CONDITIONS } from '../../../../lib/definition/template/condition.js';
 import type { Task } from '../../../../lib/pipelines/pipeline.js';
 import { ManualClock } from '../../../support/manual-clock.js';
 
@@ -99,7 +98,7 @@ describe('The layers of a call', () => {
     return { attempts, call, made };
   }
 
-  const plain = { id: 'a', retries: 0, conditions: NO_CONDITIONS, tool: { name: 't' } } as unknown as Task;
+  const plain = { id: 'a', retries: 0, itemConditions: [], tool: { name: 't' } } as unknown as Task;
   const cached = { ...plain, cacheMs: 1000 };
   const retried = { ...plain, retries: 1 };
   const limited = { ...plain, timeoutMs: 2000 };

@@ -23,7 +23,7 @@ const runs = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-/** What the spec does next: ends a call at work, cancels a run, or submits the next one. */
+/** The next step of the spec: ends a call at work, cancels a run, or submits the next one. */
 const steps = fc.array(
   fc.record({
     kind: fc.constantFrom('return', 'return', 'fail', 'cancel', 'force', 'submit'),

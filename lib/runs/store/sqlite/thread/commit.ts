@@ -24,7 +24,7 @@ interface KeepOptions {
   readonly isOfServer: boolean;
 }
 
-/** What a batch changes, and the sums of the tenants, which are written once. */
+/** The connection and the runs that a batch changes, and the sums of the tenants, which are written once. */
 interface Changes {
   readonly database: Database.Database;
   readonly runs: RunsAtWork;
