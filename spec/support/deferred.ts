@@ -1,3 +1,4 @@
+import { eventLoopScheduler } from '../../lib/common/scheduling/event-loop-scheduler.js';
 import type { Steps } from '../../lib/common/scheduling/steps.js';
 
 /** A promise that a spec resolves or rejects. */
@@ -17,17 +18,23 @@ export function deferred<T>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
+/** Of the event loop, before waiting is given up. */
+const MOST_TICKS = 100_000;
+
 /** Resolves when the file system, or whatever else no spec can wait for, has done what was asked of it. */
 export async function settleUntil(isDone: () => boolean): Promise<void> {
   for (let ticks = 0; !isDone(); ticks++) {
-    if (ticks > 100_000) throw new Error('it was not done');
+    if (ticks > MOST_TICKS) throw new Error('it was not done');
     await settle(1);
   }
 }
 
-/** Waits until all pending promises have settled and some ticks of the event loop have passed. */
+/**
+ * Waits until all pending promises have settled and some ticks of the event loop have passed: more ticks when a busy machine
+ * has put work off to a later turn of it.
+ */
 export async function settle(ticks = 3): Promise<void> {
-  for (let tick = 0; tick < ticks; tick++) {
+  for (let tick = 0; tick < ticks || (eventLoopScheduler.hasWaitingWork && tick < MOST_TICKS); tick++) {
     await new Promise<void>((next) => {
       setImmediate(next);
     });

@@ -75,6 +75,11 @@ export class EventLoopScheduler {
     return this.#slice.isOver;
   }
 
+  /** True while work waits for a later turn of the event loop. */
+  get hasWaitingWork(): boolean {
+    return this.#size > 0;
+  }
+
   /** Calls `next` later. The work of one tenant keeps its order. */
   defer(tenantId: string, place: Place | undefined, next: () => void): void {
     let tenant = this.#tenants.get(tenantId);

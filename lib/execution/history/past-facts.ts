@@ -32,7 +32,7 @@ export class PastFacts implements PastEvents {
   readonly #refused = new Map<string, { readonly error: string; readonly position: number }>();
   /** Why tasks were skipped, by their places. */
   readonly #skipped = new Map<string, { readonly reason: string; readonly position: number }>();
-  /** The places of tasks of which another fact tells; undefined until somebody asks. */
+  /** The places of tasks that other facts are about; undefined until somebody asks. */
   #begun: ReadonlySet<string> | undefined;
   /** Calls that were at work when a process ended, or must not be made twice, by their keys. */
   readonly #called = new Map<string, CallBegun>();
@@ -242,7 +242,7 @@ export class PastFacts implements PastEvents {
     return this.#refused.get(taskPlace(place, task))?.error;
   }
 
-  /** The reason for which a task was skipped, or null when it was not; undefined when no fact tells of it. */
+  /** The reason for which a task was skipped, or null when it was not; undefined when no fact is about it. */
   skipDecision(place: string, task: string): string | null | undefined {
     const key = taskPlace(place, task);
     this.#begun ??= this.#listBegun();
