@@ -1,4 +1,13 @@
 import { type ActorRefFrom, assign, sendTo, setup } from 'xstate';
+import {
+  beginHandlers,
+  currentHandlers,
+  dropHandlers,
+  type HandlerLists,
+  type HandlersContext,
+  hasHandlers,
+  nextHandlers,
+} from './handlers.js';
 import { type WaveSettled, waveLogic } from './wave.js';
 import { withTable } from './xstate/flat-machine.js';
 
@@ -8,8 +17,12 @@ import { withTable } from './xstate/flat-machine.js';
  * One wave actor lives as long as the run, so that `draining` can wait for the wave that `running` began. `draining`
  * already has the status `cancelled`; it is not a final state, because XState stops the children of a machine that
  * enters one, and a wave that has started runs to completion (rule 12, D21). `aborting` waits in the same way for the wave
- * that a timeout has aborted (D81); its status is still `running`, because the wave is settled in a moment. `paused` has the status `running`: no wave is
- * at work, and the next one waits for `continue` or `step`.
+ * that a timeout has aborted (D81); its status is still `running`, because the wave is settled in a moment. `paused` has
+ * the status `running`: no wave is at work, and the next one waits for `continue` or `step`.
+ *
+ * A run with handlers for its end comes to `handlingSuccess`, `handlingFailure` or `handlingCancel` first, which have the
+ * status of that end already (D80). The same wave actor runs their waves. A run that is cancelled in the queue has done
+ * nothing that its handlers could follow.
  */
 export type RunEvent =
   | { readonly type: 'begin' }
@@ -19,7 +32,7 @@ export type RunEvent =
   | { readonly type: 'continue' }
   /** Runs one wave after a pause, and pauses again. */
   | { readonly type: 'step' }
-  /** The time of the whole run is over (D81). */
+  /** The time of the whole run is over (D81); while handlers run, that of their list (D80). */
   | { readonly type: 'timeout' }
   | WaveSettled;
 
@@ -35,9 +48,11 @@ export interface RunMachineInput {
   readonly waves: RunContext['waves'];
   /** Undefined for a run that never pauses. */
   readonly breakpoints?: RunBreakpoints | undefined;
+  /** Undefined for a run without handlers. */
+  readonly handlers?: HandlerLists | undefined;
 }
 
-export interface RunContext {
+export interface RunContext extends HandlersContext {
   /** Task ids, wave by wave. */
   readonly waves: readonly (readonly string[])[];
   /** Number of settled waves, set when the run ends; until then the wave actor counts them. */
@@ -68,8 +83,9 @@ function outcomeOf(context: RunContext, event: RunEvent): WaveOutcome {
   return event.type === 'wave.settled' ? event : context;
 }
 
-function createContext({ waves, breakpoints }: RunMachineInput): RunContext {
-  return breakpoints === undefined ? { waves, ...NO_WAVE } : { waves, ...NO_WAVE, breakpoints };
+function createContext({ waves, breakpoints, handlers }: RunMachineInput): RunContext {
+  const context = breakpoints === undefined ? { waves, ...NO_WAVE } : { waves, ...NO_WAVE, breakpoints };
+  return handlers === undefined ? context : { ...context, handlers };
 }
 
 const machine = setup({
@@ -83,6 +99,14 @@ const machine = setup({
       context.stepping === true ||
       context.breakpoints?.beforeWaves.includes(toWaveOutcome(event).wavesSettled) === true,
     isLastWave: ({ context, event }) => toWaveOutcome(event).wavesSettled >= context.waves.length,
+    handlesSuccess: ({ context, event }) =>
+      toWaveOutcome(event).wavesSettled >= context.waves.length && hasHandlers(context, 'succeeded'),
+    handlesFailure: ({ context, event }) =>
+      outcomeOf(context, event).failed.length > 0 && hasHandlers(context, 'failed'),
+    handlesTimeout: ({ context }) => hasHandlers(context, 'failed'),
+    handlesCancel: ({ context }) => hasHandlers(context, 'cancelled'),
+    hasMoreHandlers: ({ context, event }) =>
+      currentHandlers(nextHandlers(context, toWaveOutcome(event).failed)).length > 0,
   },
   actions: {
     beginWave: sendTo('wave', ({ context, event }) => ({
@@ -94,6 +118,16 @@ const machine = setup({
     runToBreakpoint: assign({ stepping: false }),
     runOneWave: assign({ stepping: true }),
     storeTimeout: assign({ timedOut: true }),
+    prepareForSuccess: assign(({ context }) => beginHandlers(context, 'succeeded')),
+    prepareForFailure: assign(({ context }) => beginHandlers(context, 'failed')),
+    prepareForCancel: assign(({ context }) => beginHandlers(context, 'cancelled')),
+    prepareNextHandlers: assign(({ context, event }) => nextHandlers(context, toWaveOutcome(event).failed)),
+    beginHandlers: sendTo('wave', ({ context }) => ({
+      type: 'wave.begin' as const,
+      taskIds: currentHandlers(context),
+    })),
+    dropList: assign(({ context }) => dropHandlers(context, 'list')),
+    dropHandlers: assign(({ context }) => dropHandlers(context, 'all')),
   },
 }).createMachine({
   id: 'run',
@@ -115,7 +149,17 @@ const machine = setup({
       on: {
         'wave.settled': [
           { guard: 'pausesOnFailure', target: 'paused', actions: 'storeWaveOutcome' },
+          {
+            guard: 'handlesFailure',
+            target: 'handlingFailure',
+            actions: ['storeWaveOutcome', 'prepareForFailure', 'beginHandlers'],
+          },
           { guard: 'hasFailedTask', target: 'failed', actions: 'storeWaveOutcome' },
+          {
+            guard: 'handlesSuccess',
+            target: 'handlingSuccess',
+            actions: ['storeWaveOutcome', 'prepareForSuccess', 'beginHandlers'],
+          },
           { guard: 'isLastWave', target: 'succeeded', actions: 'storeWaveOutcome' },
           { guard: 'pausesBeforeWave', target: 'paused', actions: 'storeWaveOutcome' },
           { actions: 'beginWave' },
@@ -128,25 +172,97 @@ const machine = setup({
     paused: {
       on: {
         continue: [
+          {
+            guard: 'handlesFailure',
+            target: 'handlingFailure',
+            actions: ['prepareForFailure', 'beginHandlers'],
+          },
           { guard: 'hasFailedTask', target: 'failed' },
           { target: 'running', actions: ['runToBreakpoint', 'beginWave'] },
         ],
         step: [
+          {
+            guard: 'handlesFailure',
+            target: 'handlingFailure',
+            actions: ['prepareForFailure', 'beginHandlers'],
+          },
           { guard: 'hasFailedTask', target: 'failed' },
           { target: 'running', actions: ['runOneWave', 'beginWave'] },
         ],
-        cancel: 'cancelled',
-        force: 'cancelled',
+        cancel: [
+          {
+            guard: 'handlesCancel',
+            target: 'handlingCancel',
+            actions: ['prepareForCancel', 'beginHandlers'],
+          },
+          { target: 'cancelled' },
+        ],
+        force: [
+          {
+            guard: 'handlesCancel',
+            target: 'handlingCancel',
+            actions: ['prepareForCancel', 'beginHandlers'],
+          },
+          { target: 'cancelled' },
+        ],
       },
     },
     draining: {
       on: {
-        'wave.settled': { target: 'cancelled', actions: 'storeWaveOutcome' },
+        'wave.settled': [
+          {
+            guard: 'handlesCancel',
+            target: 'handlingCancel',
+            actions: ['storeWaveOutcome', 'prepareForCancel', 'beginHandlers'],
+          },
+          { target: 'cancelled', actions: 'storeWaveOutcome' },
+        ],
         force: { actions: 'abortWave' },
         timeout: { actions: 'abortWave' },
       },
     },
-    aborting: { on: { 'wave.settled': { target: 'failed', actions: 'storeWaveOutcome' } } },
+    aborting: {
+      on: {
+        'wave.settled': [
+          {
+            guard: 'handlesTimeout',
+            target: 'handlingFailure',
+            actions: ['storeWaveOutcome', 'prepareForFailure', 'beginHandlers'],
+          },
+          { target: 'failed', actions: 'storeWaveOutcome' },
+        ],
+      },
+    },
+    handlingSuccess: {
+      on: {
+        'wave.settled': [
+          { guard: 'hasMoreHandlers', actions: ['prepareNextHandlers', 'beginHandlers'] },
+          { target: 'succeeded' },
+        ],
+        force: { actions: ['dropHandlers', 'abortWave'] },
+        timeout: { actions: ['dropList', 'abortWave'] },
+      },
+    },
+    handlingFailure: {
+      on: {
+        'wave.settled': [
+          { guard: 'hasMoreHandlers', actions: ['prepareNextHandlers', 'beginHandlers'] },
+          { target: 'failed' },
+        ],
+        force: { actions: ['dropHandlers', 'abortWave'] },
+        timeout: { actions: ['dropList', 'abortWave'] },
+      },
+    },
+    handlingCancel: {
+      on: {
+        'wave.settled': [
+          { guard: 'hasMoreHandlers', actions: ['prepareNextHandlers', 'beginHandlers'] },
+          { target: 'cancelled' },
+        ],
+        force: { actions: ['dropHandlers', 'abortWave'] },
+        timeout: { actions: ['dropList', 'abortWave'] },
+      },
+    },
     succeeded: { type: 'final' },
     failed: { type: 'final' },
     cancelled: { type: 'final' },

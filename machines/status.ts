@@ -13,6 +13,9 @@ const STATUS_BY_STATE: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
   paused: 'running',
   draining: 'cancelled',
   aborting: 'running',
+  handlingSuccess: 'succeeded',
+  handlingFailure: 'failed',
+  handlingCancel: 'cancelled',
   succeeded: 'succeeded',
   failed: 'failed',
   cancelled: 'cancelled',
@@ -73,7 +76,14 @@ export function isSettled(snapshot: StatusSnapshot): boolean {
   return snapshot.status !== 'active';
 }
 
-/** Counts the waves that have settled so far, but those of which all tasks were skipped (D20, D78). */
+/** Returns true while handlers run: the status does not change any more, and the run is not settled (D80). */
+export function isHandling({ value }: StatusSnapshot): boolean {
+  return value.startsWith('handling');
+}
+
+/** Counts the waves of tasks that have settled so far, but those of which all tasks were skipped (D20, D78). */
 export function countWavesExecuted(snapshot: RunSnapshot): number {
+  // The wave actor counts those of handlers, too.
+  if (snapshot.context.handlersLeft !== undefined) return snapshot.context.wavesExecuted;
   return snapshot.children.wave?.getSnapshot().wavesExecuted ?? snapshot.context.wavesExecuted;
 }

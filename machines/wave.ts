@@ -174,9 +174,13 @@ function begin(wave: WaveSnapshot, taskIds: readonly string[]): void {
   wave.unsettled = taskIds.length;
   wave.skipped = 0;
   wave.failed = [];
+  // Handlers run after a wave that was aborted (D80).
+  wave.aborting = undefined;
 }
 
 function startTasks(wave: WaveSnapshot, { self }: WaveScope): void {
+  // An earlier wave may have been aborted before its next slice.
+  if (wave.value !== 'starting') return;
   const { eventLoopBudget } = runPorts.find(self);
   while (wave.started < wave.taskIds.length) {
     startTask(wave, self, wave.taskIds[wave.started++] as string);
@@ -236,9 +240,9 @@ function scheduleReport(wave: WaveSnapshot, { self }: WaveScope): void {
   else eventLoopBudget.defer(() => self.send({ type: 'wave.report' }));
 }
 
-/** Does nothing when the wave was reported already, because it was aborted meanwhile. */
+/** Does nothing when the wave was reported already, because it was aborted meanwhile; handlers may be at work then. */
 function reportToRun(wave: WaveSnapshot, self: WaveScope['self']): void {
-  if (wave.value === 'idle') return;
+  if (wave.value === 'idle' || wave.unsettled > 0) return;
   wave.value = 'idle';
   wave.wavesSettled++;
   const isSkipped = wave.skipped > 0 && wave.skipped === wave.taskIds.length;

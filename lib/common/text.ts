@@ -116,6 +116,11 @@ export function formatCost(dollars: number): string {
   return `$${digits.replace(/\.?0+$/, '')}`;
 }
 
+/** `wave 2`, or the list of handlers of the wave, as in `on_failure` (D80). @param index from 0 */
+export function nameWave(index: number, list?: string | null): string {
+  return list ?? `wave ${index + 1}`;
+}
+
 /** `1 error`, `2 errors`, `1,003 errors` */
 export function formatCount(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`;

@@ -56,6 +56,8 @@ export interface LocalExecutorOptions {
   readonly secrets?: SecretSource | undefined;
   /** The numbers of places of pools, by name (D81); or pools that are shared with others. Default: there are none. */
   readonly pools?: ReadonlyMap<string, number> | TaskPools;
+  /** Returns the address of the page of a run, which templates read as `run.url` (D80). Default: runs have none. */
+  readonly urlOfRun?: (runId: string) => string | null;
   /** Observes every attempt of every run, for traces and metrics. */
   readonly onAttempt?: AttemptObserver;
 }
@@ -76,6 +78,7 @@ export function createDependencies(options: LocalExecutorOptions, stepRunner: St
     artifacts: createArtifactStore(options),
     cache: createCache(options, stepRunner),
     pools: options.pools instanceof TaskPools ? options.pools : new TaskPools(options.pools),
+    urlOfRun: options.urlOfRun ?? (() => null),
     onAttempt: options.onAttempt && guardObserver(options.onAttempt),
   };
 }

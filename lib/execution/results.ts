@@ -32,6 +32,12 @@ export interface TaskOutcome {
 /** The outputs and the counts of a succeeded run. */
 export interface RunOutcome extends Shape<typeof RunOutcomeSchema> {}
 
+/** The outputs of the handlers of a run by id, and their failures in the order in which they happened (D80). */
+export interface HandlerOutcome {
+  readonly outputs: Readonly<Record<string, Json>>;
+  readonly failures: readonly TaskFailure[];
+}
+
 /** The outcome of a run with its events (RunResult). */
 export interface RunResult extends Shape<typeof RunResultSchema> {}
 
@@ -61,6 +67,7 @@ interface AwaitedRun<O> {
   readonly failures: readonly TaskFailure[];
   readonly journal: { readonly events: readonly TaskEvent[] | null };
   readonly result: O | null;
+  readonly handlerOutcome: HandlerOutcome | null;
 }
 
 /**
@@ -72,9 +79,18 @@ export async function awaitResult<O extends object>(
 ): Promise<O & { readonly events: readonly TaskEvent[] | null }> {
   await run.settled;
   const { id, status, result, journal } = run;
-  if (result !== null) return { ...result, events: journal.events };
+  if (result !== null) return { ...result, ...toHandlerFields(run.handlerOutcome), events: journal.events };
   if (status === 'cancelled' || status === 'failed') throw createRunError(id, run);
   throw new WavetrainError('run_not_found', `run ${id} was forgotten before it had settled`);
+}
+
+/** The fields of a record and of a result that say what handlers did; none without handlers. */
+export function toHandlerFields(outcome: HandlerOutcome | null): {
+  handlers?: Record<string, Json>;
+  handler_failures?: readonly TaskFailure[];
+} {
+  if (outcome === null) return {};
+  return { handlers: { ...outcome.outputs }, handler_failures: [...outcome.failures] };
 }
 
 /** The tasks of a plan that called nothing, by sub-pipeline in the order in which those began. */

@@ -1,4 +1,5 @@
 import type { RunActor } from '../../machines/run.js';
+import type { JsonObject } from '../common/json/json.js';
 import type { Clock } from '../common/clock.js';
 import type { TaskFailure } from '../common/errors.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
@@ -18,6 +19,7 @@ import type { CalledPipelines } from './nested/called-pipelines.js';
 import type { NestedRunLimiter } from './nested/nested-run-limiter.js';
 import type { PreparedRun } from './prepare/prepare-run.js';
 import type { StepRunner } from './prepare/step-runner.js';
+import type { RunOrigin } from './run/run-namespace.js';
 import type { Session } from './session/session.js';
 import type { SessionOverrides, Write } from './session/session-overrides.js';
 
@@ -45,6 +47,8 @@ export interface RunDependencies {
   readonly cache: OutputCache;
   /** The pools of which calls take places (D81). */
   readonly pools: TaskPools;
+  /** Returns the address of the page of a run; null when it has none. */
+  readonly urlOfRun: (runId: string) => string | null;
   /** Undefined when nobody observes attempts. */
   readonly onAttempt: AttemptObserver | undefined;
 }
@@ -59,6 +63,8 @@ export interface DeclaredStores {
 
 /** The services and values that a sub-run or nested run shares with the run that contains it. */
 export interface ParentRunContext {
+  /** The run that was submitted. */
+  readonly origin: RunOrigin;
   /** The actor that the plan's machine created; undefined for a nested run, which creates its own. */
   readonly actor: RunActor | undefined;
   readonly journal: Journal;
@@ -106,6 +112,12 @@ export interface InvocationServices {
   };
   /** The calls that wait for places of pools (D81). */
   readonly waitingCalls: WaitingCalls;
+  /** Why calls are stopped, when neither a person nor the end of the run's time is the cause (D80). */
+  readonly stopReason: string | undefined;
+  /** The namespace `run` of templates (D80). */
+  readonly runNamespace: JsonObject;
+  /** The run that was submitted. */
+  readonly origin: RunOrigin;
   /** Tool invocations started (D20). */
   invocations: number;
   /** Counts a call of a tool, and returns how many there were (D68). */

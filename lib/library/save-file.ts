@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { WavetrainError } from '../common/errors.js';
 import { requestSource } from '../definition/text/source.js';
-import { PIPELINE_ID } from '../definition/schema/schema.js';
+import { PIPELINE_ID } from '../definition/schema/definition-fields.js';
 import type { FolderEntry } from './folder-entries.js';
 import { LIBRARY_LIMITS } from './limits.js';
 import { ROOT_TENANT, TENANTS_FOLDER } from './list-files.js';

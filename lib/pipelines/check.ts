@@ -14,7 +14,9 @@ import { checkLabels } from '../definition/run-fields/labels.js';
 import { checkTimeLimit } from '../definition/run-fields/time-limit.js';
 import { checkRunLimits } from '../definition/run-fields/run-limits.js';
 import { checkStart } from '../definition/triggers/start.js';
+import { isObject } from '../common/json/json.js';
 import {
+  HANDLER_LISTS,
   KEEP_FIELDS,
   PARAM_FIELDS,
   PIPELINE_FIELDS,
@@ -46,11 +48,13 @@ import { checkSecrets } from './rules/secrets.js';
 import { checkSessions } from './rules/sessions.js';
 import { checkTasks } from './rules/tasks.js';
 import { checkTemplateKeys } from './rules/template-keys.js';
-import { computeWaves, type Layering } from './waves.js';
+import { joinWaves, layerLists, type ListedLayering } from './flow/handlers.js';
+import { checkHandlers } from './rules/handlers.js';
 
 /** The fields of the parts that stand in a field. */
 const PART_FIELDS: Readonly<Record<string, readonly string[]>> = {
   tasks: TASK_FIELDS,
+  ...Object.fromEntries(HANDLER_LISTS.map((list) => [list, TASK_FIELDS])),
   params: PARAM_FIELDS,
   webhook: WEBHOOK_FIELDS,
   keep: KEEP_FIELDS,
@@ -65,6 +69,18 @@ const PIPELINE_SHAPE: DefinitionShape = {
   fieldsAt: ([first]) => PART_FIELDS[String(first)] ?? PIPELINE_FIELDS,
   keyLists: { reads: '', await: '' },
 };
+
+/** A list of handlers as a pipeline of its own: each handler has the structure of a task. */
+const HANDLER_SHAPE: DefinitionShape = { ...PIPELINE_SHAPE, part: 'handler' };
+
+function* checkHandlerStructure(definition: unknown): Findings {
+  for (const list of HANDLER_LISTS) {
+    const handlers = isObject(definition) ? definition[list] : undefined;
+    if (!Array.isArray(handlers) || !handlers.every(isObject)) continue;
+    const found = checkStructure({ id: 'handlers', goal: '', tasks: handlers }, HANDLER_SHAPE);
+    for (const diagnostic of found) yield { ...diagnostic, path: [list, ...diagnostic.path.slice(1)] };
+  }
+}
 
 /** The validator (D8): parses YAML or JSON, runs every check and computes the waves, but runs nothing (rule 11). */
 export function checkPipeline(text: string, options: CheckOptions): CheckResult {
@@ -94,7 +110,7 @@ export function* checkSourceInSteps(source: Source, context: CheckContext): Chec
   const { catalog, suppliedInputs } = context;
   const suggestions = new Suggestions();
   const draft = yield* readDraft(root.definition, catalog, suggestions);
-  const layering = yield* computeWaves(draft.upstream);
+  const layering = yield* layerLists(draft);
   const rules = applyRules(root.definition, draft, layering, { ...context, suggestions });
   const diagnostics = context.isChecked ? [] : yield* collectFindings(rules);
   const nested = yield* checkNestedPipelines(draft, source, root.path, context, checkSourceInSteps);
@@ -114,6 +130,7 @@ export function* checkSourceInSteps(source: Source, context: CheckContext): Chec
     definition: root.definition as PipelineDefinition,
     draft,
     waves: layering.waves,
+    handlers: layering.handlers,
     nested: nested.pipelines,
     catalog,
     warnings: problems,
@@ -125,13 +142,14 @@ export function* checkSourceInSteps(source: Source, context: CheckContext): Chec
 function* applyRules(
   definition: unknown,
   draft: PipelineDraft,
-  layering: Layering,
+  layering: ListedLayering,
   context: CheckContext & { readonly suggestions: Suggestions },
 ): Findings {
   const { catalog, inputKeys, inputHint, session, secrets, depth, heldPool, paramBudget, suggestions } =
     context;
   const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
   yield* checkStructure(definition, PIPELINE_SHAPE);
+  yield* checkHandlerStructure(definition);
   yield* checkParamDefinitions(definition, paramBudget);
   yield* checkStart(definition, 'pipeline');
   yield* checkKeep(definition);
@@ -142,15 +160,16 @@ function* applyRules(
   yield* checkPipelineCalls(draft, depth);
   yield* checkPools(draft, { known: catalog.pools, held: heldPool, suggestions });
   yield* draft.diagnostics;
+  yield* checkHandlers(draft);
   yield* checkReferences({ draft, inputs, inputHint, suggestions });
   yield* checkConditions(draft, definition, paramBudget);
   yield* checkTemplateKeys(draft, catalog);
   yield* checkSecrets(draft, definition, catalog, secrets);
-  if (layering.ok) yield* checkSessions(draft, layering.waves, session);
+  if (layering.ok) yield* checkSessions(draft, joinWaves(layering.waves, layering.handlers), session);
   else yield describeCycle(layering, draft);
 }
 
-function describeCycle({ cycle }: Layering & { ok: false }, draft: PipelineDraft): Diagnostic {
+function describeCycle({ cycle }: ListedLayering & { ok: false }, draft: PipelineDraft): Diagnostic {
   const first = draft.tasks.find(({ id }) => id === cycle[0]);
   return {
     code: 'cycle',

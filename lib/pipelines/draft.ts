@@ -19,8 +19,10 @@ import { textAt } from '../definition/problems/fix.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { Tool } from '../tools/tool.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
-import { listConditions, type WrittenCondition } from './conditions.js';
-import type { Upstream } from './waves.js';
+import { HANDLER_LISTS } from '../definition/schema/fields.js';
+import { listConditions, type WrittenCondition } from './flow/conditions.js';
+import type { TaskList } from './flow/handlers.js';
+import type { Upstream } from './flow/waves.js';
 
 /** A reference of a template, and its path in the definition. The references of one text share their path. */
 export interface LocatedReference {
@@ -46,6 +48,8 @@ interface DraftCondition extends WrittenCondition {
 /** A task as far as it can be read, so that the check finds all problems of a broken definition at once. */
 export interface DraftTask {
   readonly id: string;
+  /** The list in which the task stands: it is a handler in any but `tasks` (D80). */
+  readonly list: TaskList;
   readonly tool: string | undefined;
   /** The tool when it is a built-in one; undefined for own tools, also those that replace a built-in one (D58). */
   readonly builtin: string | undefined;
@@ -68,6 +72,7 @@ export interface DraftTask {
 }
 
 export interface PipelineDraft {
+  /** The tasks, then the handlers, list by list. */
   readonly tasks: readonly DraftTask[];
   readonly taskIds: ReadonlySet<string>;
   /** Tasks with `when` or `on_error: continue`. */
@@ -127,10 +132,9 @@ class DraftReader {
   constructor(root: Record<string, unknown>, catalog: Catalog, suggestions: Suggestions) {
     this.#root = root;
     this.#catalog = catalog;
-    this.#taskIds = new Set(
-      toList(root['tasks']).flatMap((task) => (isObject(task) ? (toText(task['id']) ?? []) : [])),
-    );
-    const uncertain = findUncertain(toList(root['tasks']));
+    const tasks = listWritten(root).map(({ value }) => value);
+    this.#taskIds = new Set(tasks.flatMap((task) => (isObject(task) ? (toText(task['id']) ?? []) : [])));
+    const uncertain = findUncertain(tasks);
     this.#names = { params: toKeys(root['params']), inputs: toKeys(root['inputs']), uncertain, suggestions };
   }
 
@@ -140,9 +144,9 @@ class DraftReader {
     const upstream = new Map<string, ReadonlySet<string>>();
     const { params: paramNames, inputs: inputKeys } = this.#names;
     const usedInputs = new Set(inputKeys);
-    for (const [index, value] of toList(this.#root['tasks']).entries()) {
+    for (const { value, list, index } of listWritten(this.#root)) {
       yield;
-      const task = yield* this.#readTask(value, ['tasks', index]);
+      const task = yield* this.#readTask(value, list, [list, index]);
       if (task === undefined) continue;
       tasks.push(task);
       upstream.set(task.id, findUpstream(task, this.#taskIds));
@@ -167,7 +171,7 @@ class DraftReader {
     };
   }
 
-  *#readTask(value: unknown, path: Path): Steps<DraftTask | undefined> {
+  *#readTask(value: unknown, list: TaskList, path: Path): Steps<DraftTask | undefined> {
     if (!isObject(value) || typeof value['id'] !== 'string') return undefined;
     const literalInputs = isObject(value['inputs']) ? (value['inputs'] as JsonObject) : {};
     const tool = toText(value['tool']);
@@ -183,6 +187,7 @@ class DraftReader {
       conditions.push(yield* this.#readCondition(written));
     return {
       id: value['id'],
+      list,
       tool,
       builtin: tool !== undefined && this.#catalog.isBuiltin(tool) ? tool : undefined,
       usesModel: registered?.usesModel,
@@ -253,6 +258,18 @@ class DraftReader {
     this.#references.set(expression, reference);
     return reference;
   }
+}
+
+/** A task as it stands in a list of the definition. */
+interface WrittenTask {
+  readonly value: unknown;
+  readonly list: TaskList;
+  readonly index: number;
+}
+
+function listWritten(root: Record<string, unknown>): WrittenTask[] {
+  const lists: TaskList[] = ['tasks', ...HANDLER_LISTS];
+  return lists.flatMap((list) => toList(root[list]).map((value, index) => ({ value, list, index })));
 }
 
 /** Finds the tasks that must run before a task: those whose outputs it reads, and those in `await` (rules 5 and 6). */

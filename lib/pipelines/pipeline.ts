@@ -3,6 +3,7 @@ import { estimateBytesInSteps, type JsonObject } from '../common/json/json.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { assertDefined, getOrThrow } from '../definition/assert.js';
 import type { Problem } from '../definition/problems/problem.js';
+import { HANDLER_LISTS, type HandlerListName } from '../definition/schema/fields.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
 import { DroppableTemplates } from '../definition/template/droppable-templates.js';
 import type { Renderer } from '../definition/template/expressions/operand.js';
@@ -13,9 +14,11 @@ import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import type { Tool } from '../tools/tool.js';
 import { type Contract, deriveContract } from './contract.js';
 import type { Condition } from '../definition/template/condition.js';
-import { toConditions } from './conditions.js';
+import { toConditions } from './flow/conditions.js';
 import type { PipelineDraft } from './draft.js';
-import { findUnreliable, listNeededOutputs, NO_OUTPUTS } from './unreliable-outputs.js';
+import { type HandlerWaves, joinWaves } from './flow/handlers.js';
+import { numberWaves } from './flow/waves.js';
+import { findUnreliable, listNeededOutputs } from './flow/unreliable-outputs.js';
 import { listStores } from './rules/stores.js';
 import { computeStatistics, type Statistics } from './statistics.js';
 
@@ -27,10 +30,12 @@ export interface Pipeline {
   readonly definition: PipelineDefinition;
   /** Renders with the params of a run. */
   readonly goal: Renderer;
-  /** In declared order. */
+  /** In declared order, without handlers. */
   readonly tasks: ReadonlyMap<string, Task>;
   /** Task ids by wave, in declared order within a wave (rule 1). */
   readonly waves: readonly (readonly string[])[];
+  /** Undefined for a pipeline without handlers. */
+  readonly handlers: Handlers | undefined;
   readonly statistics: Statistics;
   /** The keys, inputs and params that a plan which runs the pipeline must know. */
   readonly contract: Contract;
@@ -43,9 +48,19 @@ export interface Pipeline {
   readonly checkNestedPipeline: CheckNestedPipeline;
 }
 
+/** The tasks that run after all others (D80). */
+export interface Handlers {
+  /** List by list, in declared order. */
+  readonly tasks: ReadonlyMap<string, Task>;
+  /** Ids by list and wave. */
+  readonly waves: HandlerWaves;
+}
+
 /** A task that is ready to run: its templates are compiled, its tool is found (D15). */
 export interface Task {
   readonly id: string;
+  /** The list of handlers in which it stands; undefined for a task that is no handler (D80). */
+  readonly handlerOf: HandlerListName | undefined;
   readonly tool: Tool;
   readonly inputs: Template;
   /** The template of `parallel_over`; undefined for a task that calls its tool once. */
@@ -74,7 +89,7 @@ export interface Task {
   readonly cacheMs: number | undefined;
   /** The pool of which each call takes a place; undefined when it needs none (D81). */
   readonly pool: string | undefined;
-  /** Index of the task's wave, from 0. */
+  /** Index of the task's wave, from 0; the waves of handlers have the numbers after those of the tasks, list by list. */
   readonly wave: number;
   /** Ids of the tasks that run before this one, because of templates or `await` (rules 5 and 6). */
   readonly upstream: readonly string[];
@@ -105,6 +120,7 @@ interface CheckedParts {
   readonly definition: PipelineDefinition;
   readonly draft: PipelineDraft;
   readonly waves: readonly (readonly string[])[];
+  readonly handlers: HandlerWaves | undefined;
   /** Inline pipelines of tasks, by task id. */
   readonly nested: ReadonlyMap<string, Pipeline>;
   readonly catalog: Catalog;
@@ -113,20 +129,24 @@ interface CheckedParts {
 }
 
 export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
-  const { definition, draft, waves, nested, catalog, warnings, checkNestedPipeline } = parts;
-  const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
+  const { definition, draft, waves, handlers, nested, catalog, warnings, checkNestedPipeline } = parts;
+  const waveOf = numberWaves(joinWaves(waves, handlers));
   const tasks = new Map<string, Task>();
+  const handlerTasks = new Map<string, Task>();
+  const lists = handlers && new Map(draft.tasks.map(({ id, list }) => [id, list]));
   const templates = new DroppableTemplates(draft.compiledBytes);
   const unreliable = findUnreliable(draft);
   let taskBytes = 0;
-  for (const [index, task] of draft.tasks.entries()) {
+  for (const task of draft.tasks) {
     yield;
-    const declared = definition.tasks[index] as TaskDefinition;
+    const { list } = task;
+    const declared = task.fields as TaskDefinition;
     const tool = assertDefined(catalog.get(declared.tool), `the tool "${declared.tool}"`);
     const upstream = [...getOrThrow(draft.upstream, task.id)];
     taskBytes += TASK_BYTES + DEPENDENCY_BYTES * upstream.length;
-    tasks.set(task.id, {
+    (list === 'tasks' ? tasks : handlerTasks).set(task.id, {
       id: task.id,
+      handlerOf: list === 'tasks' ? undefined : list,
       tool,
       inputs: templates.add(task.inputs, task.literalInputs, verbatimInputs(tool)),
       parallelOver: task.parallelOver && templates.add(task.parallelOver, task.parallelOverText ?? null),
@@ -138,7 +158,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
       timeoutMs: toMilliseconds(declared.timeout),
       cacheMs: toCacheTime(declared.cache),
       ...toConditions(task.conditions, templates),
-      neededOutputs: unreliable.size === 0 ? NO_OUTPUTS : listNeededOutputs(task, unreliable),
+      neededOutputs: listNeededOutputs(task, unreliable, (id) => lists?.get(id)),
       toleratesFailure: declared.on_error === 'continue',
       pool: declared.pool,
       wave: getOrThrow(waveOf, task.id),
@@ -156,6 +176,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
     goal: draft.goal.renderer,
     tasks,
     waves,
+    handlers: handlers && { tasks: handlerTasks, waves: handlers },
     statistics,
     contract,
     warnings,
@@ -163,6 +184,32 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
     sizeBytes: PIPELINE_BYTES + describedBytes + taskBytes + templates.sizeBytes,
     checkNestedPipeline,
   };
+}
+
+/** Finds a task or a handler. */
+export function findTask(
+  { tasks, handlers }: Pick<Pipeline, 'tasks' | 'handlers'>,
+  id: string,
+): Task | undefined {
+  return tasks.get(id) ?? handlers?.tasks.get(id);
+}
+
+/** The waves of the tasks, then those of the handlers. */
+export function listAllWaves({
+  waves,
+  handlers,
+}: Pick<Pipeline, 'waves' | 'handlers'>): readonly (readonly string[])[] {
+  return joinWaves(waves, handlers?.waves);
+}
+
+/** The list of handlers to which a wave belongs; undefined for a wave of tasks. */
+export function handlerListOf(
+  { waves, handlers }: Pick<Pipeline, 'waves' | 'handlers'>,
+  wave: number,
+): HandlerListName | undefined {
+  if (handlers === undefined || wave < waves.length) return undefined;
+  const lists = HANDLER_LISTS.flatMap((list) => handlers.waves[list].map(() => list));
+  return lists[wave - waves.length];
 }
 
 function toCacheTime(cache: TaskDefinition['cache']): number | undefined {

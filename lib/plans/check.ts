@@ -38,7 +38,7 @@ import type { CheckOptions } from '../pipelines/check-context.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { checkUnusedInputs } from '../pipelines/rules/references.js';
-import { computeWaves, type Upstream } from '../pipelines/waves.js';
+import { computeWaves, type Upstream } from '../pipelines/flow/waves.js';
 import {
   checkSubPipelines,
   checkUnusedPipelines,

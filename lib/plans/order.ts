@@ -2,7 +2,7 @@ import { Readiness } from '../../machines/readiness.js';
 import { assertDefined, getOrThrow } from '../definition/assert.js';
 import type { Diagnostic } from '../definition/problems/diagnostic.js';
 import { abbreviate } from '../definition/problems/problem.js';
-import type { Layering, Upstream } from '../pipelines/waves.js';
+import type { Layering, Upstream } from '../pipelines/flow/waves.js';
 import type { DraftSubPipeline, PlanDraft } from './draft.js';
 
 /** Finds which sub-pipelines run before each one, by name: those that store what it reads (Plan, rule 1). */

@@ -7,6 +7,7 @@ import {
   formatCount,
   formatDuration,
   formatNumber,
+  nameWave,
 } from '../common/text.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import { listLabels } from '../common/wire/labels.js';
@@ -290,7 +291,7 @@ function locateEvent(event: LiveEvent): string {
   if (event.kind === 'run') return '';
   if (event.kind === 'sub_pipeline') return event.sub_pipeline;
   const { sub_pipeline: part, within = [] } = event;
-  const own = 'task_id' in event ? event.task_id : `wave ${event.wave + 1}`;
+  const own = 'task_id' in event ? event.task_id : nameWave(event.wave, event.handler);
   const item = 'item' in event && event.item !== undefined ? `[${event.item}]` : '';
   return [...(part === undefined ? [] : [part]), ...within, own + item].join('/');
 }

@@ -1,6 +1,6 @@
 import { toIsoTime } from '../common/clock.js';
 import { MAX_LISTED_ARTIFACTS, MAX_LISTED_SKIPS } from '../common/limits.js';
-import type { PlanOutcome, RunOutcome } from '../execution/results.js';
+import { type PlanOutcome, type RunOutcome, toHandlerFields } from '../execution/results.js';
 import type { RunSummary } from '../common/wire/run-summary.js';
 import type { ListedField, ReadableRun } from '../execution/run/readable-run.js';
 import type { BaseRun } from '../execution/run/base-run.js';
@@ -29,6 +29,7 @@ export function toRunRecord(run: ReadableRun): RunRecord {
     sub_pipelines: run.subPipelines,
     failures: snapshotOf(run.failures, run),
     ...(run.skipped.length > 0 && { skipped: run.skipped.slice(0, MAX_LISTED_SKIPS) }),
+    ...toHandlerFields(run.handlerOutcome),
     events: run.journal.events === null ? null : snapshotOf(run.journal.events, run),
     artifacts: artifacts.length > MAX_LISTED_ARTIFACTS ? artifacts.slice(0, MAX_LISTED_ARTIFACTS) : artifacts,
     artifact_count: artifacts.length,

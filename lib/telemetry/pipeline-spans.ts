@@ -75,11 +75,17 @@ export class PipelineSpans {
     this.#nestedRuns.delete(caller);
   }
 
-  #onWave({ wave, phase, tasks }: WaveEvent, timeMs: number): void {
+  #onWave({ wave, handler, phase, tasks }: WaveEvent, timeMs: number): void {
     if (this.#wave !== undefined) this.#spans.end(this.#wave, timeMs);
-    const attributes = { 'wavetrain.wave': wave, 'wavetrain.wave.tasks': tasks };
+    const attributes = {
+      'wavetrain.wave': wave,
+      'wavetrain.wave.tasks': tasks,
+      ...(handler && { 'wavetrain.wave.handlers': handler }),
+    };
     this.#wave =
-      phase === 'start' ? this.#spans.start(this.#parent, `wave ${wave}`, timeMs, attributes) : undefined;
+      phase === 'start'
+        ? this.#spans.start(this.#parent, handler ?? `wave ${wave}`, timeMs, attributes)
+        : undefined;
   }
 
   #startTask({ task_id: taskId, tool, items, reused }: TaskEvent, timeMs: number): void {

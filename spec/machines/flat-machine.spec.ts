@@ -22,6 +22,7 @@ import { runMachine } from '../../machines/run.js';
 import { planPorts } from '../../machines/sub-runs.js';
 import { waveLogic } from '../../machines/wave.js';
 import { transitionTables, withTable } from '../../machines/xstate/flat-machine.js';
+import type { HandlerLists } from '../../machines/handlers.js';
 import { FakeRunPorts } from '../support/runs/fake-ports.js';
 import { FakePlanPorts } from '../support/runs/start-plan-machine.js';
 
@@ -51,6 +52,12 @@ const PAUSES = [
   { beforeWaves: [1, 2], onFailure: true },
   { beforeWaves: [], onFailure: true },
 ];
+
+const HANDLERS: HandlerLists = {
+  succeeded: [[['s']]],
+  failed: [[['f'], ['g']], [['z']]],
+  cancelled: [[['z']]],
+};
 
 /** A chart of kinds that ours do not use: a table gives them to XState, or does the same. */
 const otherMachine = withTable(
@@ -110,11 +117,20 @@ const CHARTS: Record<string, Chart> = {
     // Aborted calls stay at work, so that the run waits for them.
     bind: (actor) =>
       runPorts.bind(actor, Object.assign(new FakeRunPorts(), { publication: () => undefined })),
-    inputs: [undefined, ...WAVES.flatMap((waves) => PAUSES.map((breakpoints) => ({ waves, breakpoints })))],
+    inputs: [
+      undefined,
+      ...WAVES.flatMap((waves) => PAUSES.map((breakpoints) => ({ waves, breakpoints }))),
+      ...WAVES.map((waves) => ({ waves, handlers: HANDLERS })),
+    ],
     events: [
       ...COMMANDS,
       ...[0, 1, 3].flatMap((wavesExecuted) =>
-        [[], ['a']].map((failed) => ({ type: 'wave.settled', wavesExecuted, failed })),
+        [[], ['a']].map((failed) => ({
+          type: 'wave.settled',
+          wavesSettled: wavesExecuted,
+          wavesExecuted,
+          failed,
+        })),
       ),
       // A guard throws.
       { type: 'wave.settled', wavesExecuted: 1 },

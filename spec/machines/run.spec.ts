@@ -185,7 +185,15 @@ function status({ actor }: ReturnType<typeof startRunMachine>): string {
   return toRunStatus(actor.getSnapshot());
 }
 
+const STATUS_OF_STATE: Readonly<Record<string, string>> = {
+  paused: 'running',
+  aborting: 'running',
+  draining: 'cancelled',
+  handlingSuccess: 'succeeded',
+  handlingFailure: 'failed',
+  handlingCancel: 'cancelled',
+};
+
 function toStatus(state: string): string {
-  if (state === 'paused' || state === 'aborting') return 'running';
-  return state === 'draining' ? 'cancelled' : state;
+  return STATUS_OF_STATE[state] ?? state;
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { runToEnd } from '../../lib/common/scheduling/steps.js';
-import { computeWaves, type Upstream } from '../../lib/pipelines/waves.js';
+import { computeWaves, type Upstream } from '../../lib/pipelines/flow/waves.js';
 
 function graph(edges: Record<string, readonly string[]>): Upstream {
   return new Map(Object.entries(edges).map(([id, needs]) => [id, new Set(needs)]));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { checkPlanDefinition } from '../../lib/plans/check.js';
 import { computeOrder } from '../../lib/plans/order.js';
 import { builtinCatalog } from '../../lib/tools/catalog.js';
-import type { Upstream } from '../../lib/pipelines/waves.js';
+import type { Upstream } from '../../lib/pipelines/flow/waves.js';
 import { onlyProblem } from '../support/definitions/check-pipeline.js';
 import { checkPlanText, matchingSubPipeline, wrapSubPipelines } from '../support/definitions/check-plan.js';
 

@@ -1,4 +1,4 @@
-import { formatCost, formatCount, formatDuration } from '../../common/text.js';
+import { formatCost, formatCount, formatDuration, nameWave } from '../../common/text.js';
 import type { createLogUpdate } from 'log-update';
 import type { EventLocation, ItemEvent, LiveEvent, TaskEvent } from '../../execution/events/event.js';
 import type { CliContext } from '../context.js';
@@ -163,7 +163,7 @@ function describeEvent(event: LiveEvent, style: Style): string {
       return `sub-pipeline ${event.sub_pipeline} ${event.paused ? 'paused' : event.status}${formatError(event)}`;
     case 'wave': {
       const change = event.phase === 'start' ? 'started' : 'settled';
-      return `${formatParents(event, ' ')}wave ${event.wave + 1} ${change} (${formatCount(event.tasks, 'task')})`;
+      return `${formatParents(event, ' ')}${nameWave(event.wave, event.handler)} ${change} (${formatCount(event.tasks, 'task')})`;
     }
     case 'start': {
       const task = formatTask(event);

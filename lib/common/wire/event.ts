@@ -25,6 +25,12 @@ const item = count('Index in the fan-out, from 0.');
 const call = { ...origin, task_id: Type.String(), item: Type.Optional(item) };
 const attempt = count('Number of the attempt, from 1.');
 
+const handlerList = Type.Optional(
+  Type.Enum(['on_success', 'on_failure', 'on_cancel', 'finally'], {
+    description: 'The list of handlers in which it stands; absent for tasks.',
+  }),
+);
+
 const CachedField = onlyTrue('The output of an equal invocation was in the cache.');
 
 const SkipReasonField = Type.Optional(text('Why the task or the item calls nothing; only of a `skip`.'));
@@ -38,7 +44,8 @@ export const TaskEventSchema = described(
     ...origin,
     task_id: Type.String(),
     tool: Type.String(),
-    wave: count('Index of the wave of the task, from 0.'),
+    wave: count('Index of the wave of the task, from 0; handlers have the indexes after those of tasks.'),
+    handler: handlerList,
     items: Type.Optional(count('Number of items; only for a fan-out.')),
     failed_items: Type.Optional(
       count('Number of items whose errors were collected; absent if there are none.'),
@@ -74,7 +81,13 @@ export const LiveEventSchema = Type.Union(
     TaskEventSchema,
     liveEvent('run', runState),
     liveEvent('sub_pipeline', { sub_pipeline: subPipeline, ...runState }),
-    liveEvent('wave', { ...origin, wave: Count, phase: Type.Enum(['start', 'finish']), tasks: Count }),
+    liveEvent('wave', {
+      ...origin,
+      wave: Count,
+      handler: handlerList,
+      phase: Type.Enum(['start', 'finish']),
+      tasks: Count,
+    }),
     liveEvent('item', {
       ...origin,
       task_id: Type.String(),

@@ -37,6 +37,12 @@ export const GraphSchema = titled('Graph', {
   waves: Type.Array(
     Type.Array(Type.Object({ id: Type.String(), tool: Type.String(), fan_out: Type.Boolean() })),
   ),
+  wave_lists: Type.Optional(
+    list(
+      nullable(text('The list of handlers, as in `on_failure`.')),
+      'By wave, the list of handlers to which it belongs; null for tasks. Absent without handlers.',
+    ),
+  ),
   edges: Type.Array(
     Type.Object({ from: Type.String(), to: Type.String(), kind: Type.Enum(['template', 'await']) }),
   ),

@@ -30,6 +30,18 @@ const pipelineOutcome = {
   tasks_executed: count('Number of tool invocations; each item of a fan-out counts.'),
 };
 
+const handlerOutcome = {
+  handlers: Type.Optional(
+    mapOf(
+      anyJson('The return value of the tool.'),
+      'Outputs of the handlers by id; absent without handlers.',
+    ),
+  ),
+  handler_failures: Type.Optional(
+    list(TaskFailureSchema, 'Every failure of a handler, earliest first; absent without handlers.'),
+  ),
+};
+
 export const RunOutcomeSchema = described(
   'RunOutcome',
   'The outcome of a pipeline run that succeeded.',
@@ -38,6 +50,7 @@ export const RunOutcomeSchema = described(
 
 export const RunResultSchema = described('RunResult', 'The result of a synchronous run of a pipeline.', {
   ...pipelineOutcome,
+  ...handlerOutcome,
   events,
 });
 
@@ -113,7 +126,7 @@ const summary = {
   tenant_id: Type.String(),
   goal: text('The goal, with params filled in; empty for a plan without a goal.'),
   settled: flag(
-    'True when nothing of the run is running any more. A cancelled run settles when its wave has finished.',
+    'True when nothing of the run is running any more. A cancelled run settles when its wave has finished; a run with handlers, when they have.',
   ),
   created_at: Time,
   started_at: nullable(Time),
@@ -167,6 +180,7 @@ export const RunRecordSchema = described('RunRecord', 'The current state of a ru
     TaskFailureSchema,
     'Every failure, earliest first; of a run that has succeeded, the collected and the tolerated ones.',
   ),
+  ...handlerOutcome,
   skipped: Type.Optional(
     list(SkippedTaskSchema, 'The first 1,000 tasks that called nothing; absent when there are none.'),
   ),

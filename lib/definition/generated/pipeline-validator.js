@@ -2,14 +2,14 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"concurrency_key":{"type":["string","null"],"maxLength":1000,"description":"Counts max_running for each value of this by itself, as in {{params.customer}}."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"when":{"type":["string","object","array","null"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"Runs the task only if it holds: a template, a map as in {value: \"{{params.kind}}\", const: invoice}, or a list of them. With parallel_over, it may read {{item}}."},"on_error":{"enum":["fail","continue",null],"default":"fail","description":"fail: when the task has failed, the run fails. continue: the run goes on without its output."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run."},"cache":{"type":["boolean","object","null"],"properties":{"ttl":{"type":["number","string"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"How long an output is reused, in seconds or as in 12h."}},"additionalProperties":false,"default":false,"description":"Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout."},"pool":{"type":["string","null"],"pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Pool of the server, of which each call takes a place while it is at work; it waits for one before."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
+const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"concurrency_key":{"type":["string","null"],"maxLength":1000,"description":"Counts max_running for each value of this by itself, as in {{params.customer}}."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"on_success":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run has succeeded."},"on_failure":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run has failed, as to alert somebody."},"on_cancel":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run was cancelled."},"finally":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run last, however the run has ended, as to clean up."},"handler_timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for each list of handlers, in seconds or as in 10m. Default: 5m.","maximum":315360000},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"when":{"type":["string","object","array","null"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"Runs the task only if it holds: a template, a map as in {value: \"{{params.kind}}\", const: invoice}, or a list of them. With parallel_over, it may read {{item}}."},"on_error":{"enum":["fail","continue",null],"default":"fail","description":"fail: when the task has failed, the run fails. continue: the run goes on without its output."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run."},"cache":{"type":["boolean","object","null"],"properties":{"ttl":{"type":["number","string"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"How long an output is reused, in seconds or as in 12h."}},"additionalProperties":false,"default":false,"description":"Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout."},"pool":{"type":["string","null"],"pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Pool of the server, of which each call takes a place while it is at work; it waits for one before."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
 const pattern9 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$", "u");
 const pattern11 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f]*$", "u");
 const pattern14 = new RegExp("^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$", "u");
-const pattern16 = new RegExp("^[A-Za-z_][A-Za-z0-9_-]{0,127}$", "u");
+const pattern17 = new RegExp("^[A-Za-z_][A-Za-z0-9_-]{0,127}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -1237,11 +1237,10 @@ return false;
 }
 }
 }
-if(data.tasks !== undefined){
-let data40 = data.tasks;
-if(Array.isArray(data40)){
-if(data40.length < 1){
-const err77 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(data.on_success !== undefined){
+let data40 = data.on_success;
+if((!(Array.isArray(data40))) && (data40 !== null)){
+const err77 = {instancePath:instancePath+"/on_success",schemaPath:"#/properties/on_success/type",keyword:"type",params:{type: schema31.properties.on_success.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1253,12 +1252,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-const len2 = data40.length;
-for(let i2=0; i2<len2; i2++){
-let data41 = data40[i2];
-if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
-if(data41.id === undefined){
-const err78 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(Array.isArray(data40)){
+if(data40.length < 1){
+const err78 = {instancePath:instancePath+"/on_success",schemaPath:"#/properties/on_success/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1270,8 +1266,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data41.tool === undefined){
-const err79 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "tool"},message:"must have required property '"+"tool"+"'"};
+const len2 = data40.length;
+for(let i2=0; i2<len2; i2++){
+let data41 = data40[i2];
+if(!(data41 && typeof data41 == "object" && !Array.isArray(data41))){
+const err79 = {instancePath:instancePath+"/on_success/" + i2,schemaPath:"#/properties/on_success/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1283,9 +1282,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-for(const key12 in data41){
-if(!(func1.call(schema31.properties.tasks.items.properties, key12))){
-const err80 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+}
+}
+}
+if(data.on_failure !== undefined){
+let data42 = data.on_failure;
+if((!(Array.isArray(data42))) && (data42 !== null)){
+const err80 = {instancePath:instancePath+"/on_failure",schemaPath:"#/properties/on_failure/type",keyword:"type",params:{type: schema31.properties.on_failure.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1297,12 +1300,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data41.id !== undefined){
-let data42 = data41.id;
-if(typeof data42 === "string"){
-if(!pattern16.test(data42)){
-const err81 = {instancePath:instancePath+"/tasks/" + i2+"/id",schemaPath:"#/properties/tasks/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+if(Array.isArray(data42)){
+if(data42.length < 1){
+const err81 = {instancePath:instancePath+"/on_failure",schemaPath:"#/properties/on_failure/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1314,9 +1314,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err82 = {instancePath:instancePath+"/tasks/" + i2+"/id",schemaPath:"#/properties/tasks/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len3 = data42.length;
+for(let i3=0; i3<len3; i3++){
+let data43 = data42[i3];
+if(!(data43 && typeof data43 == "object" && !Array.isArray(data43))){
+const err82 = {instancePath:instancePath+"/on_failure/" + i3,schemaPath:"#/properties/on_failure/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1329,9 +1331,12 @@ return false;
 }
 }
 }
-if(data41.tool !== undefined){
-if(typeof data41.tool !== "string"){
-const err83 = {instancePath:instancePath+"/tasks/" + i2+"/tool",schemaPath:"#/properties/tasks/items/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+if(data.on_cancel !== undefined){
+let data44 = data.on_cancel;
+if((!(Array.isArray(data44))) && (data44 !== null)){
+const err83 = {instancePath:instancePath+"/on_cancel",schemaPath:"#/properties/on_cancel/type",keyword:"type",params:{type: schema31.properties.on_cancel.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1343,11 +1348,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data41.inputs !== undefined){
-let data44 = data41.inputs;
-if((!(data44 && typeof data44 == "object" && !Array.isArray(data44))) && (data44 !== null)){
-const err84 = {instancePath:instancePath+"/tasks/" + i2+"/inputs",schemaPath:"#/properties/tasks/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.inputs.type},message:"must be object,null"};
+if(Array.isArray(data44)){
+if(data44.length < 1){
+const err84 = {instancePath:instancePath+"/on_cancel",schemaPath:"#/properties/on_cancel/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1359,19 +1362,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data44 && typeof data44 == "object" && !Array.isArray(data44)){
-var props6 = {};
-for(const key13 in data44){
-if(pattern5.test(key13)){
-props6[key13] = true;
-}
-}
-}
-}
-if(data41.parallel_over !== undefined){
-let data45 = data41.parallel_over;
-if((typeof data45 !== "string") && (data45 !== null)){
-const err85 = {instancePath:instancePath+"/tasks/" + i2+"/parallel_over",schemaPath:"#/properties/tasks/items/properties/parallel_over/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.parallel_over.type},message:"must be string,null"};
+const len4 = data44.length;
+for(let i4=0; i4<len4; i4++){
+let data45 = data44[i4];
+if(!(data45 && typeof data45 == "object" && !Array.isArray(data45))){
+const err85 = {instancePath:instancePath+"/on_cancel/" + i4,schemaPath:"#/properties/on_cancel/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1384,10 +1379,12 @@ return false;
 }
 }
 }
-if(data41.fan_out_concurrency !== undefined){
-let data46 = data41.fan_out_concurrency;
-if((!(((typeof data46 == "number") && (!(data46 % 1) && !isNaN(data46))) && (isFinite(data46)))) && (data46 !== null)){
-const err86 = {instancePath:instancePath+"/tasks/" + i2+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.fan_out_concurrency.type},message:"must be integer,null"};
+}
+}
+if(data.finally !== undefined){
+let data46 = data.finally;
+if((!(Array.isArray(data46))) && (data46 !== null)){
+const err86 = {instancePath:instancePath+"/finally",schemaPath:"#/properties/finally/type",keyword:"type",params:{type: schema31.properties.finally.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1399,9 +1396,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data46 == "number") && (isFinite(data46))){
-if(data46 < 1 || isNaN(data46)){
-const err87 = {instancePath:instancePath+"/tasks/" + i2+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(Array.isArray(data46)){
+if(data46.length < 1){
+const err87 = {instancePath:instancePath+"/finally",schemaPath:"#/properties/finally/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1413,12 +1410,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data41.on_item_error !== undefined){
-let data47 = data41.on_item_error;
-if(!(((data47 === "fail") || (data47 === "collect")) || (data47 === null))){
-const err88 = {instancePath:instancePath+"/tasks/" + i2+"/on_item_error",schemaPath:"#/properties/tasks/items/properties/on_item_error/enum",keyword:"enum",params:{allowedValues: schema31.properties.tasks.items.properties.on_item_error.enum},message:"must be equal to one of the allowed values"};
+const len5 = data46.length;
+for(let i5=0; i5<len5; i5++){
+let data47 = data46[i5];
+if(!(data47 && typeof data47 == "object" && !Array.isArray(data47))){
+const err88 = {instancePath:instancePath+"/finally/" + i5,schemaPath:"#/properties/finally/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1431,10 +1427,12 @@ return false;
 }
 }
 }
-if(data41.when !== undefined){
-let data48 = data41.when;
-if((typeof data48 != "object") && (typeof data48 !== "string")){
-const err89 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.when.type},message:"must be string,object,array,null"};
+}
+}
+if(data.handler_timeout !== undefined){
+let data48 = data.handler_timeout;
+if(((!((typeof data48 == "number") && (isFinite(data48)))) && (typeof data48 !== "string")) && (data48 !== null)){
+const err89 = {instancePath:instancePath+"/handler_timeout",schemaPath:"#/properties/handler_timeout/type",keyword:"type",params:{type: schema31.properties.handler_timeout.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1446,9 +1444,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data48)){
-if(data48.length > 20){
-const err90 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
+if((typeof data48 == "number") && (isFinite(data48))){
+if(data48 > 315360000 || isNaN(data48)){
+const err90 = {instancePath:instancePath+"/handler_timeout",schemaPath:"#/properties/handler_timeout/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1460,8 +1458,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data48.length < 1){
-const err91 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(data48 <= 0 || isNaN(data48)){
+const err91 = {instancePath:instancePath+"/handler_timeout",schemaPath:"#/properties/handler_timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1473,11 +1471,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-const len3 = data48.length;
-for(let i3=0; i3<len3; i3++){
-let data49 = data48[i3];
-if((typeof data49 !== "string") && (!(data49 && typeof data49 == "object" && !Array.isArray(data49)))){
-const err92 = {instancePath:instancePath+"/tasks/" + i2+"/when/" + i3,schemaPath:"#/properties/tasks/items/properties/when/items/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.when.items.type},message:"must be string,object"};
+}
+if(typeof data48 === "string"){
+if(data48.length < 1){
+const err92 = {instancePath:instancePath+"/handler_timeout",schemaPath:"#/properties/handler_timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -1489,9 +1486,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data49 && typeof data49 == "object" && !Array.isArray(data49)){
-if(data49.value === undefined){
-const err93 = {instancePath:instancePath+"/tasks/" + i2+"/when/" + i3,schemaPath:"#/properties/tasks/items/properties/when/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+if(!pattern14.test(data48)){
+const err93 = {instancePath:instancePath+"/handler_timeout",schemaPath:"#/properties/handler_timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -1503,9 +1499,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data49.value !== undefined){
-if(typeof data49.value !== "string"){
-const err94 = {instancePath:instancePath+"/tasks/" + i2+"/when/" + i3+"/value",schemaPath:"#/properties/tasks/items/properties/when/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+if(data.tasks !== undefined){
+let data49 = data.tasks;
+if(Array.isArray(data49)){
+if(data49.length < 1){
+const err94 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -1517,13 +1517,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-}
-if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
-if(data48.value === undefined){
-const err95 = {instancePath:instancePath+"/tasks/" + i2+"/when",schemaPath:"#/properties/tasks/items/properties/when/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+const len6 = data49.length;
+for(let i6=0; i6<len6; i6++){
+let data50 = data49[i6];
+if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
+if(data50.id === undefined){
+const err95 = {instancePath:instancePath+"/tasks/" + i6,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -1535,9 +1534,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data48.value !== undefined){
-if(typeof data48.value !== "string"){
-const err96 = {instancePath:instancePath+"/tasks/" + i2+"/when/value",schemaPath:"#/properties/tasks/items/properties/when/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data50.tool === undefined){
+const err96 = {instancePath:instancePath+"/tasks/" + i6,schemaPath:"#/properties/tasks/items/required",keyword:"required",params:{missingProperty: "tool"},message:"must have required property '"+"tool"+"'"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -1549,13 +1547,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-if(data41.on_error !== undefined){
-let data52 = data41.on_error;
-if(!(((data52 === "fail") || (data52 === "continue")) || (data52 === null))){
-const err97 = {instancePath:instancePath+"/tasks/" + i2+"/on_error",schemaPath:"#/properties/tasks/items/properties/on_error/enum",keyword:"enum",params:{allowedValues: schema31.properties.tasks.items.properties.on_error.enum},message:"must be equal to one of the allowed values"};
+for(const key12 in data50){
+if(!(func1.call(schema31.properties.tasks.items.properties, key12))){
+const err97 = {instancePath:instancePath+"/tasks/" + i6,schemaPath:"#/properties/tasks/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -1568,10 +1562,11 @@ return false;
 }
 }
 }
-if(data41.await !== undefined){
-let data53 = data41.await;
-if((!(Array.isArray(data53))) && (data53 !== null)){
-const err98 = {instancePath:instancePath+"/tasks/" + i2+"/await",schemaPath:"#/properties/tasks/items/properties/await/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.await.type},message:"must be array,null"};
+if(data50.id !== undefined){
+let data51 = data50.id;
+if(typeof data51 === "string"){
+if(!pattern17.test(data51)){
+const err98 = {instancePath:instancePath+"/tasks/" + i6+"/id",schemaPath:"#/properties/tasks/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -1583,11 +1578,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data53)){
-const len4 = data53.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data53[i4] !== "string"){
-const err99 = {instancePath:instancePath+"/tasks/" + i2+"/await/" + i4,schemaPath:"#/properties/tasks/items/properties/await/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err99 = {instancePath:instancePath+"/tasks/" + i6+"/id",schemaPath:"#/properties/tasks/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -1600,12 +1593,9 @@ return false;
 }
 }
 }
-}
-}
-if(data41.retry !== undefined){
-let data55 = data41.retry;
-if((!(((typeof data55 == "number") && (!(data55 % 1) && !isNaN(data55))) && (isFinite(data55)))) && (data55 !== null)){
-const err100 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry.type},message:"must be integer,null"};
+if(data50.tool !== undefined){
+if(typeof data50.tool !== "string"){
+const err100 = {instancePath:instancePath+"/tasks/" + i6+"/tool",schemaPath:"#/properties/tasks/items/properties/tool/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1617,9 +1607,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data55 == "number") && (isFinite(data55))){
-if(data55 < 0 || isNaN(data55)){
-const err101 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data50.inputs !== undefined){
+let data53 = data50.inputs;
+if((!(data53 && typeof data53 == "object" && !Array.isArray(data53))) && (data53 !== null)){
+const err101 = {instancePath:instancePath+"/tasks/" + i6+"/inputs",schemaPath:"#/properties/tasks/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.inputs.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1631,12 +1623,19 @@ validate20.errors = vErrors;
 return false;
 }
 }
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+var props6 = {};
+for(const key13 in data53){
+if(pattern5.test(key13)){
+props6[key13] = true;
 }
 }
-if(data41.retry_delay !== undefined){
-let data56 = data41.retry_delay;
-if(((!((typeof data56 == "number") && (isFinite(data56)))) && (typeof data56 !== "string")) && (data56 !== null)){
-const err102 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry_delay.type},message:"must be number,string,null"};
+}
+}
+if(data50.parallel_over !== undefined){
+let data54 = data50.parallel_over;
+if((typeof data54 !== "string") && (data54 !== null)){
+const err102 = {instancePath:instancePath+"/tasks/" + i6+"/parallel_over",schemaPath:"#/properties/tasks/items/properties/parallel_over/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.parallel_over.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1648,9 +1647,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data56 == "number") && (isFinite(data56))){
-if(data56 < 0 || isNaN(data56)){
-const err103 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data50.fan_out_concurrency !== undefined){
+let data55 = data50.fan_out_concurrency;
+if((!(((typeof data55 == "number") && (!(data55 % 1) && !isNaN(data55))) && (isFinite(data55)))) && (data55 !== null)){
+const err103 = {instancePath:instancePath+"/tasks/" + i6+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.fan_out_concurrency.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1662,10 +1663,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data56 === "string"){
-if(data56.length < 1){
-const err104 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if((typeof data55 == "number") && (isFinite(data55))){
+if(data55 < 1 || isNaN(data55)){
+const err104 = {instancePath:instancePath+"/tasks/" + i6+"/fan_out_concurrency",schemaPath:"#/properties/tasks/items/properties/fan_out_concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1677,8 +1677,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data56)){
-const err105 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+}
+if(data50.on_item_error !== undefined){
+let data56 = data50.on_item_error;
+if(!(((data56 === "fail") || (data56 === "collect")) || (data56 === null))){
+const err105 = {instancePath:instancePath+"/tasks/" + i6+"/on_item_error",schemaPath:"#/properties/tasks/items/properties/on_item_error/enum",keyword:"enum",params:{allowedValues: schema31.properties.tasks.items.properties.on_item_error.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1691,11 +1695,10 @@ return false;
 }
 }
 }
-}
-if(data41.max_retry_delay !== undefined){
-let data57 = data41.max_retry_delay;
-if(((!((typeof data57 == "number") && (isFinite(data57)))) && (typeof data57 !== "string")) && (data57 !== null)){
-const err106 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.max_retry_delay.type},message:"must be number,string,null"};
+if(data50.when !== undefined){
+let data57 = data50.when;
+if((typeof data57 != "object") && (typeof data57 !== "string")){
+const err106 = {instancePath:instancePath+"/tasks/" + i6+"/when",schemaPath:"#/properties/tasks/items/properties/when/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.when.type},message:"must be string,object,array,null"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1707,9 +1710,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data57 == "number") && (isFinite(data57))){
-if(data57 < 0 || isNaN(data57)){
-const err107 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(Array.isArray(data57)){
+if(data57.length > 20){
+const err107 = {instancePath:instancePath+"/tasks/" + i6+"/when",schemaPath:"#/properties/tasks/items/properties/when/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1721,10 +1724,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data57 === "string"){
 if(data57.length < 1){
-const err108 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err108 = {instancePath:instancePath+"/tasks/" + i6+"/when",schemaPath:"#/properties/tasks/items/properties/when/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1736,8 +1737,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data57)){
-const err109 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+const len7 = data57.length;
+for(let i7=0; i7<len7; i7++){
+let data58 = data57[i7];
+if((typeof data58 !== "string") && (!(data58 && typeof data58 == "object" && !Array.isArray(data58)))){
+const err109 = {instancePath:instancePath+"/tasks/" + i6+"/when/" + i7,schemaPath:"#/properties/tasks/items/properties/when/items/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.when.items.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1749,12 +1753,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data41.cache !== undefined){
-let data58 = data41.cache;
-if(((typeof data58 !== "boolean") && (!(data58 && typeof data58 == "object" && !Array.isArray(data58)))) && (data58 !== null)){
-const err110 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.type},message:"must be boolean,object,null"};
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+if(data58.value === undefined){
+const err110 = {instancePath:instancePath+"/tasks/" + i6+"/when/" + i7,schemaPath:"#/properties/tasks/items/properties/when/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1766,10 +1767,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
-for(const key14 in data58){
-if(!(key14 === "ttl")){
-const err111 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+if(data58.value !== undefined){
+if(typeof data58.value !== "string"){
+const err111 = {instancePath:instancePath+"/tasks/" + i6+"/when/" + i7+"/value",schemaPath:"#/properties/tasks/items/properties/when/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1782,10 +1782,12 @@ return false;
 }
 }
 }
-if(data58.ttl !== undefined){
-let data59 = data58.ttl;
-if((!((typeof data59 == "number") && (isFinite(data59)))) && (typeof data59 !== "string")){
-const err112 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.properties.ttl.type},message:"must be number,string"};
+}
+}
+}
+if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
+if(data57.value === undefined){
+const err112 = {instancePath:instancePath+"/tasks/" + i6+"/when",schemaPath:"#/properties/tasks/items/properties/when/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1797,9 +1799,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data59 == "number") && (isFinite(data59))){
-if(data59 <= 0 || isNaN(data59)){
-const err113 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data57.value !== undefined){
+if(typeof data57.value !== "string"){
+const err113 = {instancePath:instancePath+"/tasks/" + i6+"/when/value",schemaPath:"#/properties/tasks/items/properties/when/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1812,9 +1814,12 @@ return false;
 }
 }
 }
-if(typeof data59 === "string"){
-if(data59.length < 1){
-const err114 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+}
+if(data50.on_error !== undefined){
+let data61 = data50.on_error;
+if(!(((data61 === "fail") || (data61 === "continue")) || (data61 === null))){
+const err114 = {instancePath:instancePath+"/tasks/" + i6+"/on_error",schemaPath:"#/properties/tasks/items/properties/on_error/enum",keyword:"enum",params:{allowedValues: schema31.properties.tasks.items.properties.on_error.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1826,8 +1831,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data59)){
-const err115 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+if(data50.await !== undefined){
+let data62 = data50.await;
+if((!(Array.isArray(data62))) && (data62 !== null)){
+const err115 = {instancePath:instancePath+"/tasks/" + i6+"/await",schemaPath:"#/properties/tasks/items/properties/await/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.await.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1839,14 +1847,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-}
-if(data41.timeout !== undefined){
-let data60 = data41.timeout;
-if(((!((typeof data60 == "number") && (isFinite(data60)))) && (typeof data60 !== "string")) && (data60 !== null)){
-const err116 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,string,null"};
+if(Array.isArray(data62)){
+const len8 = data62.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data62[i8] !== "string"){
+const err116 = {instancePath:instancePath+"/tasks/" + i6+"/await/" + i8,schemaPath:"#/properties/tasks/items/properties/await/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1858,9 +1863,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data60 == "number") && (isFinite(data60))){
-if(data60 <= 0 || isNaN(data60)){
-const err117 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+}
+}
+}
+if(data50.retry !== undefined){
+let data64 = data50.retry;
+if((!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))) && (data64 !== null)){
+const err117 = {instancePath:instancePath+"/tasks/" + i6+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1872,10 +1881,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data60 === "string"){
-if(data60.length < 1){
-const err118 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if((typeof data64 == "number") && (isFinite(data64))){
+if(data64 < 0 || isNaN(data64)){
+const err118 = {instancePath:instancePath+"/tasks/" + i6+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1887,8 +1895,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data60)){
-const err119 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+}
+if(data50.retry_delay !== undefined){
+let data65 = data50.retry_delay;
+if(((!((typeof data65 == "number") && (isFinite(data65)))) && (typeof data65 !== "string")) && (data65 !== null)){
+const err119 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry_delay.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1900,12 +1912,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data41.pool !== undefined){
-let data61 = data41.pool;
-if((typeof data61 !== "string") && (data61 !== null)){
-const err120 = {instancePath:instancePath+"/tasks/" + i2+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.pool.type},message:"must be string,null"};
+if((typeof data65 == "number") && (isFinite(data65))){
+if(data65 < 0 || isNaN(data65)){
+const err120 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1917,9 +1926,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(typeof data61 === "string"){
-if(!pattern16.test(data61)){
-const err121 = {instancePath:instancePath+"/tasks/" + i2+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+}
+if(typeof data65 === "string"){
+if(data65.length < 1){
+const err121 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1931,11 +1941,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-else {
-const err122 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern14.test(data65)){
+const err122 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1949,8 +1956,10 @@ return false;
 }
 }
 }
-else {
-const err123 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data50.max_retry_delay !== undefined){
+let data66 = data50.max_retry_delay;
+if(((!((typeof data66 == "number") && (isFinite(data66)))) && (typeof data66 !== "string")) && (data66 !== null)){
+const err123 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.max_retry_delay.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1962,15 +1971,270 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err124 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data66 == "number") && (isFinite(data66))){
+if(data66 < 0 || isNaN(data66)){
+const err124 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err124];
 }
 else {
 vErrors.push(err124);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data66 === "string"){
+if(data66.length < 1){
+const err125 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(!pattern14.test(data66)){
+const err126 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data50.cache !== undefined){
+let data67 = data50.cache;
+if(((typeof data67 !== "boolean") && (!(data67 && typeof data67 == "object" && !Array.isArray(data67)))) && (data67 !== null)){
+const err127 = {instancePath:instancePath+"/tasks/" + i6+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.type},message:"must be boolean,object,null"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
+for(const key14 in data67){
+if(!(key14 === "ttl")){
+const err128 = {instancePath:instancePath+"/tasks/" + i6+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(data67.ttl !== undefined){
+let data68 = data67.ttl;
+if((!((typeof data68 == "number") && (isFinite(data68)))) && (typeof data68 !== "string")){
+const err129 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.properties.ttl.type},message:"must be number,string"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data68 == "number") && (isFinite(data68))){
+if(data68 <= 0 || isNaN(data68)){
+const err130 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data68 === "string"){
+if(data68.length < 1){
+const err131 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(!pattern14.test(data68)){
+const err132 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+}
+if(data50.timeout !== undefined){
+let data69 = data50.timeout;
+if(((!((typeof data69 == "number") && (isFinite(data69)))) && (typeof data69 !== "string")) && (data69 !== null)){
+const err133 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,string,null"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data69 == "number") && (isFinite(data69))){
+if(data69 <= 0 || isNaN(data69)){
+const err134 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data69 === "string"){
+if(data69.length < 1){
+const err135 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(!pattern14.test(data69)){
+const err136 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data50.pool !== undefined){
+let data70 = data50.pool;
+if((typeof data70 !== "string") && (data70 !== null)){
+const err137 = {instancePath:instancePath+"/tasks/" + i6+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.pool.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(typeof data70 === "string"){
+if(!pattern17.test(data70)){
+const err138 = {instancePath:instancePath+"/tasks/" + i6+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+else {
+const err139 = {instancePath:instancePath+"/tasks/" + i6,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err140 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err141 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

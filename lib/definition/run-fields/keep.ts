@@ -2,7 +2,7 @@ import { durationToMs, UNIT_MS } from '../../common/duration.js';
 import { KEEP_LIMITS } from '../../common/limits.js';
 import { isObject } from '../../common/json/json.js';
 import type { Findings } from '../problems/diagnostic.js';
-import type { KeepDefinition } from '../schema/schema.js';
+import type { KeepDefinition } from '../schema/definition-fields.js';
 
 /** How long a store keeps settled runs of a definition, and how many of them at most (D74). */
 export interface Keep {

@@ -6,6 +6,13 @@
 /** The fields with which a definition is started without a request to run it (D70, D71). */
 export const START_FIELDS = ['schedule', 'timezone', 'overlap', 'catch_up', 'paused', 'webhook'] as const;
 
+/** The lists of tasks that run after all others, in their order: of the first three, the one that matches the end (D80). */
+export const HANDLER_LISTS = ['on_success', 'on_failure', 'on_cancel', 'finally'] as const;
+
+export type HandlerListName = (typeof HANDLER_LISTS)[number];
+
+const HANDLER_FIELDS = [...HANDLER_LISTS, 'handler_timeout'];
+
 const split = (names: string): readonly string[] => names.split(' ');
 
 const COMMON_FIELDS = ['id', 'goal', 'description', 'version'];
@@ -27,6 +34,7 @@ export const PIPELINE_FIELDS = [
   'concurrency_key',
   'keep',
   'timeout',
+  ...HANDLER_FIELDS,
   'tasks',
 ];
 
@@ -57,3 +65,6 @@ export const MAX_CONDITIONS = 20;
 
 /** Task ids that would hide a template namespace (D1). */
 export const RESERVED_TASK_IDS: readonly string[] = ['pipeline', 'params', 'session', 'item'];
+
+/** Names of namespaces that later versions have added: a task that is called so keeps its name (D80). */
+export const RESERVED_ROOTS: readonly string[] = ['run'];

@@ -10,7 +10,7 @@ import {
   priorityField,
   startFields,
   TASK_ID,
-} from './schema.js';
+} from './definition-fields.js';
 
 /** The single source of the plan definition: types, validators and JSON Schema derive from it (Plan, D44). */
 

@@ -21,6 +21,12 @@ export type Reference =
   | { readonly kind: 'session'; readonly key: string }
   | { readonly kind: 'item' }
   | { readonly kind: 'goal' }
+  | {
+      readonly kind: 'run';
+      readonly member: string;
+      /** The same as the output of a task that is called like the namespace: there may be one (D80). */
+      readonly ofTask: Reference & { readonly kind: 'task' };
+    }
   | { readonly kind: 'secret'; readonly name: string }
   | { readonly kind: 'unknown'; readonly message: string; readonly hint?: Hint };
 
@@ -34,7 +40,23 @@ export function startsWithState([first]: readonly Segment[]): boolean {
   return first?.kind === 'field' && STATE_MEMBERS.includes(first.name);
 }
 
-const NAMESPACES = ['params', 'session', 'item', 'pipeline', 'secrets'] as const;
+const NAMESPACES = ['params', 'session', 'item', 'pipeline', 'secrets', 'run'] as const;
+
+/** The members of `run` in every task (D80). */
+const RUN_MEMBERS = ['id', 'url', 'started_by', 'trigger', 'scheduled_for', 'answer_url'];
+
+/** The members of `run` that only handlers can read: before, the end of the run is not known. */
+const HANDLER_MEMBERS = ['status', 'error', 'failed_task'];
+
+/** Returns true for the name of the namespace of the run, which a task may have. */
+export function isRunNamespace(root: string): boolean {
+  return root === 'run';
+}
+
+/** Returns true for a member of `run` that only handlers can read. */
+export function isHandlerMember(member: string): boolean {
+  return HANDLER_MEMBERS.includes(member);
+}
 
 /** The name of a secret (D61). */
 export const SECRET_NAME = /^[A-Z][A-Z0-9_]*$/;
@@ -72,6 +94,8 @@ export function resolveReference(
       return resolvePipelineMember(path);
     case 'secrets':
       return resolveSecret(path, taskIds);
+    case 'run':
+      return taskIds.has(root) ? resolveMember(root, path, known) : resolveRunMember(root, path);
     default:
       return taskIds.has(root) ? resolveMember(root, path, known) : unknownName(expression, taskIds, known);
   }
@@ -107,6 +131,15 @@ function resolvePipelineMember(path: readonly Segment[]): Reference {
   return unknown('"pipeline" has only inputs and goal', hint);
 }
 
+function resolveRunMember(root: string, path: readonly Segment[]): Reference {
+  const member = toKey(path[0]) ?? '';
+  const members = [...RUN_MEMBERS, ...HANDLER_MEMBERS];
+  if (members.includes(member)) return { kind: 'run', member, ofTask: resolveTask(root, path) };
+  const meant = nearest(member, members);
+  const hint = suggest(`run.${member}`, meant && `run.${meant}`) ?? 'write {{run.id}} or {{run.url}}';
+  return unknown(`"run" has only ${members.join(', ')}`, hint);
+}
+
 /** A name in capitals is a secret; anything else may be the output of a task that is called like the namespace (D61). */
 function resolveSecret([segment, ...rest]: readonly Segment[], taskIds: ReadonlySet<string>): Reference {
   const name = segment?.kind === 'field' ? segment.name : '';
@@ -126,7 +159,10 @@ function resolveMember(taskId: string, path: readonly Segment[], { uncertain }: 
   return { kind: 'task', taskId, omitted: false, member: path[0]?.name as StateMember };
 }
 
-function resolveTask(taskId: string, [first, ...rest]: readonly Segment[]): Reference {
+function resolveTask(
+  taskId: string,
+  [first, ...rest]: readonly Segment[],
+): Reference & { readonly kind: 'task' } {
   const name = first?.kind === 'field' ? first.name : '';
   const omitted = name !== OUTPUT;
   if (!omitted || nearest(name, [OUTPUT]) === undefined) return { kind: 'task', taskId, omitted };

@@ -17,6 +17,8 @@ export interface TemplateScope {
   readonly session: Record<string, Json>;
   /** `pipeline.goal`, with params rendered (D28). */
   readonly goal: string;
+  /** The namespace `run` (D80); undefined where a task is called so, and where there is no run. */
+  readonly run?: JsonObject | undefined;
   /** By name; undefined where there are none (D61). */
   readonly secrets?: Readonly<Record<string, string>> | undefined;
   /** The current item; undefined outside a fan-out (rule 7). */

@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../../machines/types.js';
 import { type Timeline, toIsoTime } from '../../common/clock.js';
+import type { HandlerListName } from '../../definition/schema/fields.js';
 import type { FailedTask } from '../../common/errors.js';
 import { warnListenerRemoved } from '../../common/warnings.js';
 import { NO_TOKENS, sumCosts, sumUsage } from '../../models/costs.js';
@@ -253,13 +254,20 @@ interface RunState {
 export class LifecycleEvents {
   readonly #journal: Journal;
   readonly #waves: readonly (readonly string[])[];
+  readonly #handlerOf: (wave: number) => HandlerListName | undefined;
   #lastStatus: RunStatus | undefined;
   #wasPaused = false;
   #openWave: number | undefined;
 
-  constructor(journal: Journal, waves: readonly (readonly string[])[]) {
+  /** @param handlerOf returns the list of handlers to which a wave belongs; undefined for a wave of tasks */
+  constructor(
+    journal: Journal,
+    waves: readonly (readonly string[])[],
+    handlerOf: (wave: number) => HandlerListName | undefined = () => undefined,
+  ) {
     this.#journal = journal;
     this.#waves = waves;
+    this.#handlerOf = handlerOf;
   }
 
   /** Writes the status, unless it is the last one written. */
@@ -283,8 +291,8 @@ export class LifecycleEvents {
 
   beginWave(wave: number, run: RunState): void {
     if (!this.#journal.isObserved) return;
-    this.writeStatus(run);
     this.closeWave();
+    this.writeStatus(run);
     this.#openWave = wave;
     this.#writeWave(wave, 'start');
   }
@@ -297,6 +305,8 @@ export class LifecycleEvents {
   }
 
   #writeWave(wave: number, phase: 'start' | 'finish'): void {
-    this.#journal.write({ kind: 'wave', wave, phase, tasks: this.#waves[wave]?.length ?? 0 });
+    const handler = this.#handlerOf(wave);
+    const tasks = this.#waves[wave]?.length ?? 0;
+    this.#journal.write({ kind: 'wave', wave, ...(handler && { handler }), phase, tasks });
   }
 }

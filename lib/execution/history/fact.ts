@@ -1,3 +1,4 @@
+import type { RunStatus } from '../../../machines/types.js';
 import type { Json } from '../../common/json/json.js';
 import type { LiveEvent } from '../events/event.js';
 import type { PublishedFile } from '../invocation/files/artifact-store.js';
@@ -127,9 +128,16 @@ export interface Begun extends Placed {
   readonly kind: 'begun';
 }
 
-/** The time of a run, a sub-pipeline or a pipeline inside a task was over: what was at work was aborted (D81). */
+/** The time of a run, a sub-pipeline or a pipeline inside a task was over, or that of its handlers: what was at work was aborted (D81). */
 export interface TimedOut extends Placed {
   readonly kind: 'timeout';
+}
+
+/** The handlers of a list have begun: all that was at work before at the place has ended (D80). */
+export interface HandlersBegun extends Placed {
+  readonly kind: 'handlers_begun';
+  readonly list: string;
+  readonly status: RunStatus;
 }
 
 /** A pipeline inside a task was created. Earlier facts of this place belong to another call. */
@@ -161,6 +169,7 @@ export type PlacedFact =
   | TaskSkipped
   | Begun
   | TimedOut
+  | HandlersBegun
   | NestedBegun
   | SliceUsedUp
   | SliceContinued;

@@ -1,4 +1,5 @@
 import type { Steps } from '../../common/scheduling/steps.js';
+import type { RunStatus } from '../../../machines/types.js';
 import type { LiveEvent } from '../events/event.js';
 import { type CountedEvent, isCounted, type PastEvents } from '../events/journal.js';
 import type { PublishedFile } from '../invocation/files/artifact-store.js';
@@ -45,6 +46,8 @@ export class PastFacts implements PastEvents {
   isForced = false;
   /** The places whose time was over: no call is made in them any more. */
   readonly #timedOut = new Set<string>();
+  /** The places where handlers have begun: what stopped the tasks there does not stop them (D80). */
+  readonly #handlers = new Map<string, BegunHandlers>();
   /** The latest time of a fact, in milliseconds since 1970; undefined when there is none. */
   latestAt: number | undefined;
   /** When the run settled; undefined when it has not. */
@@ -111,10 +114,16 @@ export class PastFacts implements PastEvents {
         this.#isAtWork = true;
         break;
       case 'cancel':
-        // A cancel that comes while a timeout aborts the run changes nothing.
-        if (!this.#timedOut.has('')) this.isCancelled = true;
-        if (fact.force) this.isForced = true;
+        // A cancel that comes while a timeout aborts the run, or while its handlers run, changes nothing.
+        if (!this.#timedOut.has('') && !this.#handlers.has('')) this.isCancelled = true;
+        if (fact.force) {
+          this.isForced = true;
+          this.#stopHandlers('');
+        }
         break;
+      case 'handlers_begun':
+        this.#handlers.set(fact.place, { status: fact.status, list: fact.list, isStopped: false });
+        return;
       case 'called': {
         const key = toKey(fact);
         // The fact of the first process in which the attempt was at work counts.
@@ -125,6 +134,7 @@ export class PastFacts implements PastEvents {
         this.#hasNested = true;
         this.exhausted.delete(fact.place);
         this.#timedOut.delete(fact.place);
+        this.#handlers.delete(fact.place);
         this.nested.begin(fact, position);
         break;
       case 'succeeded':
@@ -190,11 +200,34 @@ export class PastFacts implements PastEvents {
 
   /** Call when the time of a run, a sub-pipeline or a pipeline inside a task is over. */
   addTimeout(place: string): void {
-    this.#timedOut.add(place);
+    if (!this.#handlers.has(place)) this.#timedOut.add(place);
+    this.#stopHandlers(place);
+  }
+
+  /** Stops the handlers at a place, and those of the pipelines inside it. */
+  #stopHandlers(place: string): void {
+    for (const [other, handlers] of this.#handlers) {
+      if (place === '' || [...enclosingPlaces(other)].includes(place)) handlers.isStopped = true;
+    }
+  }
+
+  /** The status with which handlers have begun at a place; undefined before they do. */
+  handledStatus(place: string): RunStatus | undefined {
+    return this.#handlers.get(place)?.status;
+  }
+
+  /** Returns true when the handlers of a list have begun at a place. */
+  hasBegunHandlers(place: string, list: string): boolean {
+    return this.#handlers.get(place)?.list === list;
   }
 
   /** True when no call is made at a place any more: the run was cancelled by force, or its time was over there. */
   isStopped(place: string): boolean {
+    if (this.#handlers.size > 0) {
+      const handlers = [...enclosingPlaces(place), ''].map((enclosing) => this.#handlers.get(enclosing));
+      const innermost = handlers.find((found) => found !== undefined);
+      if (innermost !== undefined) return innermost.isStopped || this.#timedOut.has(place);
+    }
     if (this.isForced || this.#timedOut.has('')) return true;
     if (this.#timedOut.size === 0) return false;
     return [...enclosingPlaces(place)].some((enclosing) => this.#timedOut.has(enclosing));
@@ -286,8 +319,17 @@ export class PastFacts implements PastEvents {
     this.#begun = undefined;
     this.#called.clear();
     this.#timedOut.clear();
+    this.#handlers.clear();
     this.nested.clear();
   }
+}
+
+/** The handlers at a place, of the list that began last. */
+interface BegunHandlers {
+  readonly status: RunStatus;
+  readonly list: string;
+  /** True when the time of the list was over, or the run was cancelled by force meanwhile. */
+  isStopped: boolean;
 }
 
 /** Where facts are among those of the run, by what they say. */

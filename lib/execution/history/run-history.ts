@@ -1,3 +1,4 @@
+import type { RunStatus } from '../../../machines/types.js';
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import { type Clock, Timeline } from '../../common/clock.js';
 import { warnHost } from '../../common/warnings.js';
@@ -281,6 +282,12 @@ export class PlacedHistory {
   /** Returns the time of the fact. @param at its time, if that is known */
   note(fact: Unplaced<PlacedFact>, at?: number): number {
     return this.run.note({ ...fact, place: this.place }, at);
+  }
+
+  /** Notes that the handlers of a list begin, unless the process before has noted it. */
+  noteHandlers(list: string, status: RunStatus): void {
+    const wasNoted = this.replay !== undefined && this.run.past.facts.hasBegunHandlers(this.place, list);
+    if (!wasNoted) this.note({ kind: 'handlers_begun', list, status });
   }
 
   /** Creates the history of a sub-pipeline of the plan. */

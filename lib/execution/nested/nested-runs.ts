@@ -15,7 +15,7 @@ import type { JsonObject } from '../../common/json/json.js';
 import { MAX_NESTING_DEPTH } from '../../common/limits.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { ModelAccess } from '../../models/models.js';
-import type { Pipeline } from '../../pipelines/pipeline.js';
+import { findTask, type Pipeline } from '../../pipelines/pipeline.js';
 import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
 import type { PipelineCall, PipelineOutcome } from '../../tools/tool.js';
 import { eventLoopBudget, nextSlice } from '../run/event-loop-budget.js';
@@ -221,7 +221,7 @@ export class NestedRuns {
   /** The pool of which an attempt has a place, or a task around this run. */
   #findHeldPool({ task_id: taskId }: CallingAttempt): string | undefined {
     const { prepared, parent } = this.#services;
-    return prepared.pipeline.tasks.get(taskId)?.pool ?? parent?.heldPool;
+    return findTask(prepared.pipeline, taskId)?.pool ?? parent?.heldPool;
   }
 
   #createContext(
@@ -229,11 +229,12 @@ export class NestedRuns {
     count: number,
     own: Pick<ParentRunContext, 'pipelinePath' | 'onPermanentFailure' | 'history'>,
   ): ParentRunContext {
-    const { journal, keyPath, parent } = this.#services;
+    const { journal, keyPath, parent, origin } = this.#services;
     const { task_id: taskId, item_index: item } = callingAttempt;
     const caller = item === null ? taskId : `${taskId}[${item}]`;
     return {
       ...own,
+      origin,
       actor: undefined,
       journal: new NestedJournal(journal, { within: [caller] }),
       // The same for every attempt: what the pipeline does for one, another one need not do again.
@@ -250,9 +251,12 @@ export class NestedRuns {
 }
 
 /** Calls that wait for places within places could wait for each other (D81). @throws ToolError, not retryable */
-function assertNoPools({ definition: { id }, tasks }: Pipeline, heldPool: string | undefined): void {
+function assertNoPools(
+  { definition: { id }, tasks, handlers }: Pipeline,
+  heldPool: string | undefined,
+): void {
   if (heldPool === undefined) return;
-  for (const task of tasks.values()) {
+  for (const task of [...tasks.values(), ...(handlers?.tasks.values() ?? [])]) {
     if (task.pool === undefined) continue;
     throw ToolError.nonRetryable(
       `pipeline "${id}" runs in a place of pool "${heldPool}", so that its task "${task.id}" cannot have a pool`,

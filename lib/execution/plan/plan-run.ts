@@ -52,7 +52,7 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     if (history !== undefined) this.journal.keepIn(history.run, history.run.past.facts);
     this.lifecycle = new LifecycleEvents(this.journal, []);
     const writeStatus = (): void => this.emitStatus();
-    this.subRuns = new SubRuns(prepared, dependencies, this.journal, budget, writeStatus, history);
+    this.subRuns = new SubRuns(prepared, dependencies, this.journal, budget, writeStatus, history, this);
     const subPipelines = [...prepared.plan.subPipelines.values()].map(({ id, needs }) => ({ id, needs }));
     const actor = createActor(planMachine, { input: { subPipelines, concurrency: prepared.concurrency } });
     this.start(actor, planPorts, this.subRuns);
@@ -169,6 +169,11 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     const { begun } = this.subRuns;
     const statuses = [...this.prepared.subRuns.keys()].map((id) => [id, begun.get(id)?.status ?? null]);
     return Object.fromEntries(statuses) as SubPipelineStatuses;
+  }
+
+  /** Handlers stand in the pipelines of a plan. */
+  get handlerOutcome(): null {
+    return null;
   }
 
   get result(): PlanOutcome | null {

@@ -14,6 +14,7 @@ import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRunLimiter } from '../nested/nested-run-limiter.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
+import type { RunOrigin } from '../run/run-namespace.js';
 import { PipelineRun, toMachineInput } from '../run/pipeline-run.js';
 import type { ParentRunContext, RunDependencies } from '../run-context.js';
 import { assertRecord } from '../session/session.js';
@@ -33,6 +34,7 @@ export class SubRuns implements PlanPorts {
   /** All values on the blackboard after the last sub-pipeline has succeeded (Plan, rule 4). */
   blackboard: Record<string, Json> = {};
   readonly nestedRunLimiter: NestedRunLimiter;
+  readonly #origin: RunOrigin;
   readonly #prepared: PreparedPlan;
   readonly #dependencies: RunDependencies;
   readonly #journal: Journal;
@@ -53,7 +55,9 @@ export class SubRuns implements PlanPorts {
     memory: MemoryBudget,
     writePlanStatus: () => void,
     history: PlacedHistory | undefined,
+    origin: RunOrigin,
   ) {
+    this.#origin = origin;
     this.#liveBudget = eventLoopBudget.forTenant(prepared.tenantId);
     this.eventLoopBudget = history?.createBudget(this.#liveBudget) ?? this.#liveBudget;
     this.#history = history;
@@ -145,6 +149,7 @@ export class SubRuns implements PlanPorts {
   #createContext(subPipelineId: string, actor: RunActor): ParentRunContext {
     const { plan } = this.#prepared;
     return {
+      origin: this.#origin,
       actor,
       journal: new NestedJournal(this.#journal, { sub_pipeline: subPipelineId }),
       keyPath: `${subPipelineId}/`,

@@ -4,6 +4,7 @@ import { createEndedActor, detachSnapshot } from '../../../machines/xstate/ended
 import type { PortBinding } from '../../../machines/ports.js';
 import {
   INITIAL_STATUS,
+  isHandling,
   isSettled,
   isTimedOut,
   type RunSnapshot,
@@ -26,7 +27,14 @@ import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { RunGroup } from '../prepare/run-group.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import { RunTimeout } from './run-timeout.js';
-import type { PlanOutcome, RunArtifact, RunOutcome, RunProgress, SubPipelineStatuses } from '../results.js';
+import type {
+  HandlerOutcome,
+  PlanOutcome,
+  RunArtifact,
+  RunOutcome,
+  RunProgress,
+  SubPipelineStatuses,
+} from '../results.js';
 
 /** The part of a snapshot that the machines of pipelines and of plans share. */
 type StatusSnapshot = AnyMachineSnapshot & Pick<RunSnapshot, 'status' | 'value'>;
@@ -79,6 +87,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   abstract readonly subPipelines: SubPipelineStatuses | null;
   /** The outcome of a run that has succeeded; null otherwise. */
   abstract readonly result: RunOutcome | PlanOutcome | null;
+  /** Null for a definition without handlers (D80). */
+  abstract readonly handlerOutcome: HandlerOutcome | null;
   /** The files of the run, in the order of their names. */
   abstract readonly artifacts: readonly RunArtifact[];
   /** The memory of the run; a sub-run shares that of its plan. */
@@ -150,7 +160,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     const { machineStatus } = this;
     const past = this.#past;
     if (past?.hasBegun !== true || this.startedAt !== null || this.isSettled) return machineStatus;
-    return toBegunStatus(past.isCancelled);
+    return past.handledStatus('') ?? toBegunStatus(past.isCancelled);
   }
 
   /** The status that the machine has come to. */
@@ -176,6 +186,11 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** Why the run has failed when its time was over, or that of a sub-pipeline; null otherwise (D81). */
   get timeoutError(): string | null {
     return isTimedOut(this.snapshot) ? (this.#timeout?.error ?? null) : null;
+  }
+
+  /** True while handlers run: the status does not change any more (D80). */
+  get isHandling(): boolean {
+    return isHandling(this.snapshot);
   }
 
   /** True when nothing of the run is at work any more. */
@@ -255,6 +270,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** Cancels cooperatively; `force` also aborts the tools in flight (rule 12, D21). */
   cancel(force: boolean): void {
     whenAtRest(this.#history, () => {
+      if (this.isHandling && !force) return;
       this.#history?.noteRequest({ kind: 'cancel', force });
       this.#cancel(force);
     });
@@ -265,7 +281,12 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     this.cancelNestedRuns(force);
   }
 
-  /** Aborts what is at work because the time of the run is over; the run fails, unless it was cancelled before. */
+  /** Ends the time limit of the run: that of its handlers counts from now on. */
+  protected endTimeout(): void {
+    this.#timeout?.stop();
+  }
+
+  /** Aborts what is at work because the time of the run is over, or that of its handlers. Without handlers, the run fails. */
   timeOut(): void {
     this.#send('timeout');
     this.cancelNestedRuns(true);

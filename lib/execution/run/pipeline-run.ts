@@ -1,3 +1,10 @@
+import type { HandlerLists } from '../../../machines/handlers.js';
+import type { JsonObject } from '../../common/json/json.js';
+import type { HandlerListName } from '../../definition/schema/fields.js';
+import type { HandlerWaves } from '../../pipelines/flow/handlers.js';
+import { handlerListOf, listAllWaves, type Task } from '../../pipelines/pipeline.js';
+import { RunHandlers } from './run-handlers.js';
+import { createRunNamespace, type RunOrigin } from './run-namespace.js';
 import { type Keep, readKeep } from '../../definition/run-fields/keep.js';
 import { readPriority } from '../prepare/run-priority.js';
 import { createActor } from 'xstate';
@@ -20,7 +27,7 @@ import type { MemoryBudget } from '../memory-budget.js';
 import { WaitingCalls } from '../invocation/waiting-calls.js';
 import { NestedRuns } from '../nested/nested-runs.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
-import type { RunArtifact, RunOutcome, RunProgress } from '../results.js';
+import type { HandlerOutcome, RunArtifact, RunOutcome, RunProgress } from '../results.js';
 import type { InvocationServices, ParentRunContext, RunDependencies } from '../run-context.js';
 import { SessionOverrides, type Write } from '../session/session-overrides.js';
 import { Session } from '../session/session.js';
@@ -36,6 +43,10 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   readonly work: RunWork;
   protected readonly lifecycle: LifecycleEvents;
   readonly #services: RunServices;
+  /** Undefined for a pipeline without handlers. */
+  readonly #handlers: RunHandlers | undefined;
+  /** What had been called before the handlers; undefined before they begin. */
+  #invocations: number | undefined;
   /** True when the run holds the templates of its pipeline. */
   #isHolding = false;
 
@@ -50,15 +61,31 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     const kept = parent?.history ?? history;
     const { clock } = dependencies;
     const timeline = parent?.journal.timeline ?? kept?.run.timeline ?? new Timeline(clock);
-    super(timeline, clock, kept, prepared.pipeline.definition.timeout);
+    const { pipeline } = prepared;
+    super(timeline, clock, kept, pipeline.definition.timeout);
     this.prepared = prepared;
-    this.#services = new RunServices(prepared, dependencies, this.timeline, budget, parent, kept);
-    this.lifecycle = new LifecycleEvents(this.journal, prepared.pipeline.waves);
-    this.work = new RunWork(this.#services, (wave) => this.lifecycle.beginWave(wave, this));
+    this.#handlers = pipeline.handlers && new RunHandlers(pipeline, clock, timeline, kept);
+    this.#services = new RunServices(this, dependencies, timeline, budget, parent, kept, this.#handlers);
+    const waves = listAllWaves(pipeline);
+    this.lifecycle = new LifecycleEvents(this.journal, waves, (wave) => handlerListOf(pipeline, wave));
+    this.work = new RunWork(this.#services, (task) => this.#onWave(task));
     const actor = parent?.actor ?? createActor(runMachine, { input: toMachineInput(prepared) });
     this.start(actor, runPorts, this.work);
     // Nobody else learns of a pause: no wave begins, and nothing was sent to the run.
     if (this.mayPause) actor.subscribe(() => this.#onTransition());
+  }
+
+  /** Called when the first task of a wave begins. */
+  #onWave({ wave, handlerOf }: Task): void {
+    if (handlerOf !== undefined && handlerOf !== this.#handlers?.list) this.#beginHandlers(handlerOf);
+    this.lifecycle.beginWave(wave, this);
+  }
+
+  #beginHandlers(list: HandlerListName): void {
+    this.#invocations ??= this.#services.invocations;
+    this.#services.resume();
+    this.endTimeout();
+    this.#handlers?.begin(list, this);
   }
 
   get definitionId(): string {
@@ -101,7 +128,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
       waves_executed: countWavesExecuted(this.snapshot),
       tasks: tasks.size,
       tasks_settled: this.work.tasksSettled,
-      invocations: this.#services.invocations,
+      invocations: this.#invocations ?? this.#services.invocations,
     };
   }
 
@@ -110,8 +137,13 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     return {
       outputs: this.work.outputs,
       waves_executed: countWavesExecuted(this.snapshot),
-      tasks_executed: this.#services.invocations,
+      tasks_executed: this.#invocations ?? this.#services.invocations,
     };
+  }
+
+  get handlerOutcome(): HandlerOutcome | null {
+    if (this.#handlers === undefined) return null;
+    return { outputs: this.work.handlerOutputs, failures: this.work.handlerFailures };
   }
 
   get mayPause(): boolean {
@@ -214,7 +246,13 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     this.#services.cancelNestedRuns(force);
   }
 
+  override stop(): void {
+    this.#handlers?.stop();
+    super.stop();
+  }
+
   protected override onEnd(): void {
+    this.#handlers?.stop();
     this.lifecycle.closeWave();
     this.#releaseTemplates();
     this.#services.close();
@@ -222,13 +260,25 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 }
 
 /** Returns the part of a run that its machine is given. */
-export function toMachineInput({ pipeline: { waves }, breakpoints }: PreparedRun): RunMachineInput {
-  return { waves, breakpoints };
+export function toMachineInput({ pipeline: { waves, handlers }, breakpoints }: PreparedRun): RunMachineInput {
+  return { waves, breakpoints, handlers: handlers && toHandlerLists(handlers.waves) };
+}
+
+/** The lists that follow each end of the tasks: the matching one first, `finally` last (D80). */
+function toHandlerLists(waves: HandlerWaves): HandlerLists {
+  const lists = (first: HandlerListName): HandlerLists['failed'] =>
+    [waves[first], waves.finally].filter((list) => list.length > 0);
+  return {
+    succeeded: lists('on_success'),
+    failed: lists('on_failure'),
+    cancelled: lists('on_cancel'),
+  };
 }
 
 /** The services that the invocations of one run share. A sub-run or nested run takes some from its outer run. */
 class RunServices implements InvocationServices {
   readonly prepared: PreparedRun;
+  readonly origin: RunOrigin;
   readonly dependencies: RunDependencies;
   readonly parent: ParentRunContext | undefined;
   readonly history: PlacedHistory | undefined;
@@ -237,6 +287,8 @@ class RunServices implements InvocationServices {
   readonly budget: MemoryBudget;
   invocations = 0;
   readonly keyPath: string;
+  readonly #run: PipelineRun;
+  readonly #handlers: RunHandlers | undefined;
   #calls: Map<string, number> | undefined;
   #memory: Map<string, unknown> | undefined;
   #nestedRuns: NestedRuns | undefined;
@@ -245,13 +297,18 @@ class RunServices implements InvocationServices {
   #isForced = false;
 
   constructor(
-    prepared: PreparedRun,
+    run: PipelineRun,
     dependencies: RunDependencies,
     timeline: Timeline,
     budget: MemoryBudget,
     parent: ParentRunContext | undefined,
     history: PlacedHistory | undefined,
+    handlers: RunHandlers | undefined,
   ) {
+    const { prepared } = run;
+    this.#run = run;
+    this.#handlers = handlers;
+    this.origin = parent?.origin ?? run;
     this.prepared = prepared;
     this.dependencies = dependencies;
     this.parent = parent;
@@ -269,6 +326,15 @@ class RunServices implements InvocationServices {
       budget,
     );
     this.budget = budget;
+  }
+
+  get stopReason(): string | undefined {
+    return this.#handlers?.stopReason;
+  }
+
+  get runNamespace(): JsonObject {
+    const end = this.#handlers?.list === undefined ? undefined : this.#run;
+    return createRunNamespace(this.origin, this.dependencies.urlOfRun(this.origin.id), end);
   }
 
   countCalls(tool: string, calls: number): number {
@@ -307,6 +373,15 @@ class RunServices implements InvocationServices {
     if (force) this.#isForced = true;
     void this.#nestedRuns?.cancel(force);
     void this.#waitingCalls?.cancel(eventLoopBudget.forTenant(this.prepared.tenantId));
+  }
+
+  /** Lets calls begin again after a cancel or a timeout: all that was at work has ended, and handlers begin (D80). */
+  resume(): void {
+    this.#isCancelled = false;
+    this.#isForced = false;
+    this.#nestedRuns?.close();
+    this.#nestedRuns = undefined;
+    this.#waitingCalls = undefined;
   }
 
   /** Releases the services that only tasks need. */

@@ -1,4 +1,5 @@
 import { type Json, setOwn } from '../../common/json/json.js';
+import { findTask } from '../../pipelines/pipeline.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { TaskOutcome } from '../results.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
@@ -37,11 +38,20 @@ export class PublishedOutcomes {
   }
 
   /** Returns the writes of each task of the waves before this one, in the order of their publication. */
-  writesBefore(wave: number, { tasks }: PreparedRun['pipeline']): readonly (readonly Write[])[] {
+  writesBefore(wave: number, pipeline: PreparedRun['pipeline']): readonly (readonly Write[])[] {
     const lists: (readonly Write[])[] = [];
     for (const [taskId, { writes }] of this.#outcomes ?? []) {
-      if ((tasks.get(taskId)?.wave ?? 0) < wave) lists.push(writes);
+      if ((findTask(pipeline, taskId)?.wave ?? 0) < wave) lists.push(writes);
     }
     return lists;
+  }
+
+  /** The outputs of tasks or of handlers: all of them are in one map, which templates read. */
+  outputsOf({ handlers }: PreparedRun['pipeline'], part: 'tasks' | 'handlers'): Record<string, Json> {
+    if (handlers === undefined) return part === 'tasks' ? this.outputs : {};
+    const isHandler = part === 'handlers';
+    return Object.fromEntries(
+      Object.entries(this.outputs).filter(([taskId]) => handlers.tasks.has(taskId) === isHandler),
+    );
   }
 }

@@ -31,6 +31,7 @@ type Shown =
   | 'failures'
   | 'skipped'
   | 'result'
+  | 'handlerOutcome'
   | 'artifacts'
   | 'journal'
   | 'budget';
@@ -38,7 +39,15 @@ type Shown =
 /** The outcomes of the tasks of one pipeline: of a run at work, or folded from the facts of a settled one. */
 export type ReadableWork = Pick<
   RunWork,
-  'outputs' | 'failures' | 'skipped' | 'reuse' | 'getTrace' | 'getOutcome' | 'writesBefore'
+  | 'outputs'
+  | 'handlerOutputs'
+  | 'failures'
+  | 'handlerFailures'
+  | 'skipped'
+  | 'reuse'
+  | 'getTrace'
+  | 'getOutcome'
+  | 'writesBefore'
 >;
 
 /** A run of a pipeline as views read it: one of this process, or one that is folded from its facts (D74). */

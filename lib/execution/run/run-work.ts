@@ -9,13 +9,14 @@ import type { TaskEvent } from '../events/event.js';
 import type { JournalEntry } from '../events/journal.js';
 import type { TaskPublished } from '../history/fact.js';
 import { taskKey } from '../history/replay.js';
-import { NO_ABORT } from '../invocation/call.js';
+import { NO_ABORT, STOPPED } from '../invocation/call.js';
 import { CallLayers } from '../invocation/layers.js';
 import type { RerunSource } from '../prepare/rerun-source.js';
 import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Session } from '../session/session.js';
 import type { Write } from '../session/session-overrides.js';
+import { findTask, type Task } from '../../pipelines/pipeline.js';
 import { FanOutWork } from './fan-out-work.js';
 import { PublishedOutcomes } from './published-outcomes.js';
 import { Reuse } from './reuse/reuse.js';
@@ -34,9 +35,11 @@ export class RunWork implements RunPorts {
   readonly #budget: EventLoopBudget;
   /** The failures of tasks, in the order in which they happened: a failed run reports the first (D16). */
   readonly failures: TaskFailure[] = [];
+  /** The failures of handlers (D80). */
+  readonly handlerFailures: TaskFailure[] = [];
   /** The tasks that called nothing, in the order in which their waves began (D78). */
   readonly skipped: SkippedTask[] = [];
-  /** Number of tasks that have settled. */
+  /** Number of tasks that have settled, without handlers. */
   tasksSettled = 0;
   /** Why no task can begin: every task fails with this error. */
   startError: string | undefined;
@@ -45,24 +48,26 @@ export class RunWork implements RunPorts {
   readonly #services: InvocationServices;
   readonly #taskServices: TaskServices;
   readonly #layers: CallLayers;
-  readonly #onWave: (wave: number) => void;
+  readonly #onWave: (first: Task) => void;
   readonly #outcomes = new PublishedOutcomes();
   /** The tasks that have begun, by id: the work of those that have not settled, and what remains of the others. */
   readonly #tasks = new Map<string, TaskWork | TaskTrace>();
   #wave = -1;
 
   /** @param onWave is called when the first task of a wave begins */
-  constructor(services: InvocationServices, onWave: (wave: number) => void) {
+  constructor(services: InvocationServices, onWave: (first: Task) => void) {
     this.#budget = eventLoopBudget.forTenant(services.prepared.tenantId);
     this.eventLoopBudget = services.history?.createBudget(this.#budget) ?? this.#budget;
     this.#services = services;
     this.#onWave = onWave;
     this.#layers = new CallLayers(services);
     this.reuse = services.prepared.rerunSource && this.#createReuse(services.prepared.rerunSource);
+    const { pipeline } = services.prepared;
     const scope = new RunScope(services, this.#outcomes.outputs, (taskId) =>
-      readState(services.prepared.pipeline.tasks.get(taskId), this.getTrace(taskId)),
+      readState(findTask(pipeline, taskId), this.getTrace(taskId)),
     );
-    this.#taskServices = { services, scope, failures: this.failures, reuse: this.reuse };
+    const { failures, handlerFailures, reuse } = this;
+    this.#taskServices = { services, scope, failures, handlerFailures, reuse };
   }
 
   #createReuse(source: RerunSource): Reuse {
@@ -102,8 +107,9 @@ export class RunWork implements RunPorts {
   }
 
   #describeMissing(taskId: string): string {
-    const hasFailed = this.getTrace(taskId)?.hasFailed === true;
-    return `it reads the output of "${taskId}", which ${hasFailed ? 'has failed' : 'was skipped'}`;
+    const trace = this.getTrace(taskId);
+    const state = trace?.hasFailed ? 'has failed' : trace === undefined ? 'did not run' : 'was skipped';
+    return `it reads the output of "${taskId}", which ${state}`;
   }
 
   #skip(work: TaskWork, reason: string): SucceededResult {
@@ -122,17 +128,19 @@ export class RunWork implements RunPorts {
     const { history, parent } = this.#services;
     const givenUp = history?.givenUp;
     if (givenUp !== undefined) parent?.onPermanentFailure?.();
-    const problem = this.startError ?? refusal ?? givenUp;
+    // The tools of a pipeline whose attempt is over have nobody to work for: its handlers call nothing either.
+    const stopped = parent?.callingAttempt?.isOver === true ? STOPPED : undefined;
+    const problem = this.startError ?? refusal ?? givenUp ?? stopped;
     if (problem !== undefined) throw new Error(problem);
   }
 
   #beginTask(taskId: string): TaskWork {
-    const task = this.#services.prepared.pipeline.tasks.get(taskId);
+    const task = findTask(this.#services.prepared.pipeline, taskId);
     if (task === undefined) throw new Error(`the pipeline has no task "${taskId}"`);
     if (task.wave !== this.#wave) {
       this.#wave = task.wave;
       this.#services.session.onWaveSettled();
-      this.#onWave(task.wave);
+      this.#onWave(task);
     }
     const Work = task.parallelOver === undefined ? TaskWork : FanOutWork;
     const work = new Work(task, this.#taskServices, this.#layers.of(task));
@@ -238,7 +246,7 @@ export class RunWork implements RunPorts {
   #settle(work: TaskWork, outcome: TaskResult, onPublished: OnPublished, failedAt?: number): void {
     const result =
       work.task.toleratesFailure && !outcome.ok ? ({ ...outcome, tolerated: true } as const) : outcome;
-    this.tasksSettled++;
+    if (work.task.handlerOf === undefined) this.tasksSettled++;
     work.settle(result.ok, failedAt);
     this.#tasks.set(work.task.id, work.trace);
     if (!result.ok || result.skipped) this.#outcomes.fail(work.task.id);
@@ -273,7 +281,12 @@ export class RunWork implements RunPorts {
 
   /** Task id to output (rule 4), in declaration order: a key is added when its task begins, undefined until it has succeeded. */
   get outputs(): Record<string, Json> {
-    return this.#outcomes.outputs;
+    return this.#outcomes.outputsOf(this.#services.prepared.pipeline, 'tasks');
+  }
+
+  /** Outputs of handlers, like those of tasks. */
+  get handlerOutputs(): Record<string, Json> {
+    return this.#outcomes.outputsOf(this.#services.prepared.pipeline, 'handlers');
   }
 
   /** Returns what a task published; undefined unless it has succeeded. */
@@ -304,16 +317,19 @@ class RunScope implements TemplateScope {
   readonly goal: string;
   /** The meter of the invocation, or of the fan-out, that is being rendered. */
   meter = new RenderMeter();
+  readonly #services: InvocationServices;
   readonly #secrets: InvocationServices['prepared']['secrets'];
   readonly #session: Session;
   readonly #outputs: Record<string, Json>;
   readonly #stateOf: (taskId: string) => TaskMembers | undefined;
 
   constructor(
-    { prepared, session }: InvocationServices,
+    services: InvocationServices,
     outputs: Record<string, Json>,
     stateOf: (taskId: string) => TaskMembers | undefined,
   ) {
+    const { prepared, session } = services;
+    this.#services = services;
     this.inputs = prepared.inputs;
     this.params = prepared.params;
     this.goal = prepared.goal;
@@ -325,6 +341,11 @@ class RunScope implements TemplateScope {
 
   stateOf(taskId: string): TaskMembers | undefined {
     return this.#stateOf(taskId);
+  }
+
+  get run(): JsonObject | undefined {
+    const { prepared, runNamespace } = this.#services;
+    return findTask(prepared.pipeline, 'run') === undefined ? runNamespace : undefined;
   }
 
   get secrets(): Readonly<Record<string, string>> | undefined {
@@ -340,8 +361,13 @@ class RunScope implements TemplateScope {
   }
 }
 
-function toTaskFields({ task, reused }: TaskWork): Pick<TaskEvent, 'task_id' | 'tool' | 'wave' | 'reused'> {
-  const fields = { task_id: task.id, tool: task.tool.name, wave: task.wave };
+function toTaskFields({
+  task,
+  reused,
+}: TaskWork): Pick<TaskEvent, 'task_id' | 'tool' | 'wave' | 'handler' | 'reused'> {
+  const { id, tool, wave, handlerOf } = task;
+  if (handlerOf !== undefined) return { task_id: id, tool: tool.name, wave, handler: handlerOf };
+  const fields = { task_id: id, tool: tool.name, wave };
   return reused === undefined ? fields : { ...fields, reused: true };
 }
 

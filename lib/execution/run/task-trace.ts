@@ -197,9 +197,22 @@ function measure({ message, causes, stack = '' }: ErrorRecord): number {
   return bytes;
 }
 
+const NEVER_BEGUN: TaskMembers = {
+  status: toTaskStatus({
+    hasBegun: false,
+    hasSucceeded: false,
+    hasFailed: false,
+    isSkipped: false,
+    isOver: true,
+  }),
+  error: null,
+};
+
 /** The state of a task that templates may read (D79); undefined for a task without `when` and `on_error: continue`. */
 export function readState(task: Task | undefined, trace: TaskTrace | undefined): TaskMembers | undefined {
-  if (!isUncertain(task) || trace === undefined) return undefined;
+  if (!isUncertain(task)) return undefined;
+  // Only handlers read a task that has not begun: the run has ended before it.
+  if (trace === undefined) return NEVER_BEGUN;
   const { hasFailed, skipReason, error } = trace;
   const isSkipped = skipReason !== undefined;
   const status = toTaskStatus({

@@ -9,7 +9,14 @@ import { validateInputs } from '../../tools/inputs/validate.js';
 import { NO_MEMORY_FOR_ERROR } from '../events/journal.js';
 import { SKIP_BYTES } from '../history/fact.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
-import type { AbortableCall, Call, CallOutput, CallOwner, MakeCall } from '../invocation/call.js';
+import {
+  type AbortableCall,
+  type Call,
+  type CallOutput,
+  type CallOwner,
+  type MakeCall,
+  STOPPED,
+} from '../invocation/call.js';
 import { copyToJson } from '../invocation/json-output.js';
 import type { ErrorRecord } from '../invocation/thrown-error.js';
 import type { TaskOutcome } from '../results.js';
@@ -43,6 +50,8 @@ export interface TaskServices {
   readonly scope: MeteredScope;
   /** Receives each failure as it happens. */
   readonly failures: TaskFailure[];
+  /** Receives those of handlers. */
+  readonly handlerFailures: TaskFailure[];
   /** Of a rerun. */
   readonly reuse: Reuse | undefined;
 }
@@ -104,6 +113,7 @@ export class TaskWork implements CallOwner {
   }
 
   #reportFailure(failure: TaskFailure): void {
+    if (this.task.handlerOf !== undefined) return void this.run.handlerFailures.push(failure);
     this.run.failures.push(failure);
     this.run.services.parent?.onFailure?.(failure);
   }
@@ -275,7 +285,8 @@ export class TaskWork implements CallOwner {
 
   /** Records a failure of an item or of the task itself. Returns the error as it is kept. */
   fail(item: number | undefined, message: string, attempts: number, thrown?: unknown): FailedResult {
-    const failure = this.recordFailure(item, message, attempts);
+    const reason = message === STOPPED ? (this.run.services.stopReason ?? message) : message;
+    const failure = this.recordFailure(item, reason, attempts);
     this.trace.onFailure(failure, thrown, this.now());
     const { error, collected } = failure;
     return { ok: false, error, ...(collected && { collected }) };

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { COMPILE_LIMITS } from '../../common/limits.js';
 import { RepairStepSchema, TokenCountsSchema } from '../../common/wire/model.js';
 import { count } from '../../common/wire/shape.js';
-import { optionalField } from '../../definition/schema/schema.js';
+import { optionalField } from '../../definition/schema/definition-fields.js';
 import { PipelineSchema, PlanSchema, TenantId } from './request.js';
 import { bodySchema, nullableInteger, nullableText } from './fields.js';
 

@@ -5,7 +5,7 @@ import Type, {
   type TSchemaOptions,
   type TStringOptions,
 } from 'typebox';
-import { optionalField } from '../../definition/schema/schema.js';
+import { optionalField } from '../../definition/schema/definition-fields.js';
 
 /** An object that has no other fields. */
 export function closedObject<P extends TProperties>(fields: P, options: TObjectOptions = {}) {

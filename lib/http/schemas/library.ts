@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { namedPipeline, NamedPipelineSchema } from '../../common/wire/named-pipeline.js';
 import { GraphSchema, PlanGraphSchema } from '../../common/wire/report.js';
 import { nullable } from '../../common/wire/shape.js';
-import { optionalField } from '../../definition/schema/schema.js';
+import { optionalField } from '../../definition/schema/definition-fields.js';
 import { NamedRunFields, TenantId } from './request.js';
 import { bodySchema } from './fields.js';
 

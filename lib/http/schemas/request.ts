@@ -1,7 +1,7 @@
 import Type, { type TProperties } from 'typebox';
 import { DURATION_TEXT, type Duration } from '../../common/duration.js';
 import { PlanDefinition, SubPipelineDefinition } from '../../definition/schema/plan-schema.js';
-import { labelsField, optionalField } from '../../definition/schema/schema.js';
+import { labelsField, optionalField } from '../../definition/schema/definition-fields.js';
 import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
 import { TENANT_ID_PATTERN } from '../auth/authenticate.js';
 import { anyJsonObject } from '../../common/wire/shape.js';

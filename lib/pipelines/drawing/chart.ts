@@ -1,3 +1,5 @@
+import { nameWave } from '../../common/text.js';
+
 /** Wraps lines in a Mermaid flowchart. */
 export function mermaidChart(id: string, lines: readonly string[]): string {
   return ['---', `title: ${JSON.stringify(id)}`, '---', 'flowchart LR', ...lines, ''].join('\n');
@@ -21,12 +23,14 @@ export function quoteDot(text: string): string {
 /** The waves of a pipeline or a plan as boxes, and the edges between them. */
 interface Chart<Box, Edge> {
   readonly waves: readonly (readonly Box[])[];
+  /** By wave, the list of handlers to which it belongs. */
+  readonly wave_lists?: readonly (string | null)[];
   readonly edges: readonly Edge[];
 }
 
 /** Renders the waves side by side as text, as many in a row as fit into `columns`. */
 export function textChart<Box extends { readonly id: string }, Edge extends { readonly to: string }>(
-  { waves, edges }: Chart<Box, Edge>,
+  { waves, wave_lists: lists, edges }: Chart<Box, Edge>,
   formatBox: (box: Box) => string,
   formatEdge: (edge: Edge) => string,
   columns: number,
@@ -34,7 +38,7 @@ export function textChart<Box extends { readonly id: string }, Edge extends { re
   const upstream = new Map(waves.flat().map(({ id }) => [id, [] as Edge[]]));
   for (const edge of edges) upstream.get(edge.to)?.push(edge);
   const blocks = waves.map((wave, index) => [
-    `wave ${index + 1}`,
+    nameWave(index, lists?.[index]),
     ...wave.flatMap((box) => [
       '',
       box.id,

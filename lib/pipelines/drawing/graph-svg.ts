@@ -1,5 +1,5 @@
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
-import { escapeMarkup, formatCount, formatNumber } from '../../common/text.js';
+import { escapeMarkup, formatCount, formatNumber, nameWave } from '../../common/text.js';
 import type { Graph } from './graph.js';
 import { type LayoutOptions, layoutWaves, type PlacedBox } from './wave-layout.js';
 
@@ -31,6 +31,8 @@ export interface SvgGraph {
   readonly id: string;
   readonly goal: string;
   readonly waves: readonly (readonly SvgBox[])[];
+  /** By wave, the list of handlers to which it belongs. */
+  readonly waveLists?: readonly (string | null)[] | undefined;
   readonly edges: readonly SvgEdge[];
 }
 
@@ -66,11 +68,11 @@ export function renderSvgInSteps(graph: Graph): Steps<string> {
   return writeGraphSvg(toSvgGraph(graph));
 }
 
-function toSvgGraph({ id, goal, waves, edges }: Graph): SvgGraph {
+function toSvgGraph({ id, goal, waves, wave_lists: waveLists, edges }: Graph): SvgGraph {
   const toBox = (task: (typeof waves)[number][number]): SvgBox => {
     return { id: task.id, detail: task.tool, isStack: task.fan_out };
   };
-  return { id, goal, waves: waves.map((wave) => wave.map(toBox)), edges: edges.map(toSvgEdge) };
+  return { id, goal, waves: waves.map((wave) => wave.map(toBox)), waveLists, edges: edges.map(toSvgEdge) };
 }
 
 /** An edge of the graph of a pipeline. */
@@ -105,7 +107,7 @@ export function* writeGraphSvg(graph: SvgGraph, options: SvgOptions = {}): Steps
     const lane = `x="${x - 10}" y="${y}" width="${width + 20}" height="${waveHeight + 16}"`;
     parts.push(
       `<rect class="lane" ${lane} rx="8"/>`,
-      `<text class="wave" x="${x}" y="${y + 17}">wave ${index + 1}</text>`,
+      `<text class="wave" x="${x}" y="${y + 17}">${nameWave(index, graph.waveLists?.[index])}</text>`,
     );
     if (index % PER_STEP === 0) yield;
   }

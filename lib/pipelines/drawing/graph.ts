@@ -1,7 +1,9 @@
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
-import { getOrThrow } from '../../definition/assert.js';
+import { nameWave } from '../../common/text.js';
+import { assertDefined } from '../../definition/assert.js';
+import { HANDLER_LISTS } from '../../definition/schema/fields.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from './chart.js';
-import type { Pipeline, Task } from '../pipeline.js';
+import { findTask, handlerListOf, listAllWaves, type Pipeline, type Task } from '../pipeline.js';
 import type { GraphSchema } from '../../common/wire/report.js';
 import type { Shape } from '../../common/wire/shape.js';
 
@@ -20,14 +22,16 @@ export function createGraph(pipeline: Pipeline): Graph {
 /** Tasks and edges that are drawn in one step. */
 const PARTS_PER_STEP = 200;
 
-export function* createGraphInSteps({ definition, tasks, waves, templates }: Pipeline): Steps<Graph> {
+export function* createGraphInSteps(pipeline: Pipeline): Steps<Graph> {
+  const { definition, templates } = pipeline;
+  const waves = listAllWaves(pipeline);
   if (templates.needsSteps) yield* templates.compile();
   const graphWaves: GraphTask[][] = [];
   let count = 0;
   for (const wave of waves) {
     const drawn: GraphTask[] = [];
     for (const id of wave) {
-      const { tool, parallelOver } = getOrThrow(tasks, id);
+      const { tool, parallelOver } = assertDefined(findTask(pipeline, id), `task "${id}"`);
       drawn.push({ id, tool: tool.name, fan_out: parallelOver !== undefined });
       if (++count % PARTS_PER_STEP === 0) yield;
     }
@@ -35,15 +39,18 @@ export function* createGraphInSteps({ definition, tasks, waves, templates }: Pip
   }
   const edges: GraphEdge[] = [];
   let parts = 0;
-  for (const { id, await: awaits = [] } of definition.tasks) {
-    const found = listEdges(getOrThrow(tasks, id), new Set(awaits));
+  const declared = [definition.tasks, ...HANDLER_LISTS.map((list) => definition[list] ?? [])].flat();
+  for (const { id, await: awaits = [] } of declared) {
+    const found = listEdges(assertDefined(findTask(pipeline, id), `task "${id}"`), new Set(awaits));
     for (const edge of found) edges.push(edge);
     parts += 1 + found.length;
     if (parts < PARTS_PER_STEP) continue;
     parts = 0;
     yield;
   }
-  return { id: definition.id, goal: definition.goal, waves: graphWaves, edges };
+  const graph = { id: definition.id, goal: definition.goal, waves: graphWaves, edges };
+  if (pipeline.handlers === undefined) return graph;
+  return { ...graph, wave_lists: waves.map((_, wave) => handlerListOf(pipeline, wave) ?? null) };
 }
 
 function listEdges(task: Task, awaits: ReadonlySet<string>): GraphEdge[] {
@@ -56,10 +63,10 @@ function listEdges(task: Task, awaits: ReadonlySet<string>): GraphEdge[] {
 }
 
 /** Renders a Mermaid chart with a subgraph for each wave. */
-export function renderMermaid({ id, waves, edges }: Graph): string {
+export function renderMermaid({ id, waves, wave_lists: lists, edges }: Graph): string {
   const names = new Map(waves.flat().map((task, index) => [task.id, `t${index}`]));
   const lines = waves.flatMap((wave, index) => [
-    `  subgraph w${index + 1} ["wave ${index + 1}"]`,
+    `  subgraph w${index + 1} ["${nameWave(index, lists?.[index])}"]`,
     ...wave.map((task) => `    ${names.get(task.id)}${mermaidShape(task)}`),
     '  end',
   ]);
@@ -76,7 +83,10 @@ function mermaidShape(task: GraphTask): string {
 }
 
 /** Renders a Graphviz digraph with a rank for each wave. */
-export function renderDot({ id, waves, edges }: Graph): string {
+export function renderDot({ id, waves, wave_lists: lists, edges }: Graph): string {
+  // The index keeps the name of a list distinct, and the space that of a wave, from every task id.
+  const waveName = (index: number): string =>
+    lists?.[index] ? `${lists[index]} (${index + 1})` : nameWave(index);
   const lines = waves.flatMap((wave, index) => [
     `  { rank=same; ${quoteDot(waveName(index))} [shape=plaintext];`,
     ...wave.map((task) => `    ${quoteDot(task.id)}${dotShape(task)};`),
@@ -94,11 +104,6 @@ export function renderDot({ id, waves, edges }: Graph): string {
 function dotShape(task: GraphTask): string {
   const label = quoteDot(`${task.id}\n${toolLabel(task)}`);
   return ` [label=${label}${task.fan_out ? ', peripheries=2' : ''}]`;
-}
-
-/** The space keeps the name distinct from every task id. */
-function waveName(index: number): string {
-  return `wave ${index + 1}`;
 }
 
 /** Renders the waves side by side as text, as many in a row as fit into `columns`. */

@@ -9,7 +9,7 @@ import { didYouMean } from '../../definition/problems/hint.js';
 import type { Path } from '../../definition/problems/problem.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';
-import { writtenTextOf } from '../conditions.js';
+import { writtenTextOf } from '../flow/conditions.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 
 type DraftCondition = DraftTask['conditions'][number];

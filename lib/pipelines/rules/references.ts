@@ -3,7 +3,7 @@ import { hintForItems } from '../../definition/schema/value-hints.js';
 import { type ChangeHint, hintRename } from '../../definition/problems/hint.js';
 import { Suggestions } from '../../definition/did-you-mean.js';
 import { GOAL_HINT } from '../../definition/template/goal.js';
-import type { Reference } from '../../definition/template/reference.js';
+import { isHandlerMember, type Reference } from '../../definition/template/reference.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';
 import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
 
@@ -79,11 +79,25 @@ function checkReference(located: LocatedReference, task: DraftTask, context: Ref
       const hint = 'add parallel_over with the list of items';
       return [{ code: 'item_outside_fan_out', message, path, at, hint }];
     }
+    case 'run':
+      return checkRunMember(located, reference.member, task);
     case 'session':
     case 'secret':
     case 'goal':
       return [];
   }
+}
+
+/** The end of a run is known to its handlers only (D80). */
+function checkRunMember(
+  { source, path, at }: LocatedReference,
+  member: string,
+  { id, list }: DraftTask,
+): Diagnostic[] {
+  if (list !== 'tasks' || !isHandlerMember(member)) return [];
+  const message = `{{${source}}}: task "${id}" runs before the end of the run is known`;
+  const hint = 'move the task to "finally", "on_failure", "on_success" or "on_cancel"';
+  return [{ code: 'unknown_reference', message, path, at, hint }];
 }
 
 function checkOutput(

@@ -6,7 +6,7 @@ import type { Path } from '../../definition/problems/problem.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { KeyLookup } from '../check-context.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
-import type { Upstream } from '../waves.js';
+import { numberWaves, type Upstream } from '../flow/waves.js';
 import { isPipelineCall } from './pipeline-calls.js';
 import { hasUnknownStoreKey, listStores, type StoringTask } from './stores.js';
 
@@ -21,7 +21,7 @@ export function* checkSessions(
   waves: readonly (readonly string[])[],
   session: KeyLookup,
 ): Findings {
-  const waveOf = new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
+  const waveOf = numberWaves(waves);
   const groups = groupBy(listStores(draft, waveOf), ({ key }) => key);
   const stores = new Map(Array.from(groups, ([key, group]) => [key, new KeyStores(group)]));
   const ancestors = new Ancestors(draft.upstream);

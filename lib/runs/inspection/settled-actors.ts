@@ -1,3 +1,4 @@
+import { listAllWaves } from '../../pipelines/pipeline.js';
 import type { AnyActorRef } from 'xstate';
 import { itemActorsOf, MAX_NAMED_ITEMS } from '../../../machines/item-actors.js';
 import { toIsoTime } from '../../common/clock.js';
@@ -95,7 +96,7 @@ export class SettledActors {
   }
 
   *#listTasks({ work, prepared }: PipelineRun, path: string): Listed {
-    for (const id of prepared.pipeline.waves.flat()) {
+    for (const id of listAllWaves(prepared.pipeline).flat()) {
       if (this.#isPause()) yield undefined;
       const trace = work.getTrace(id);
       if (trace === undefined || !this.#isEnded(trace.settledAt)) continue;

@@ -1,3 +1,4 @@
+import { findTask, listAllWaves } from '../../pipelines/pipeline.js';
 import { WavetrainError } from '../../common/errors.js';
 import { type Json, subtractJsonLength } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
@@ -61,7 +62,7 @@ export function* getTask(
   options: TaskOptions,
   hold: HoldMemory,
 ): Steps<TaskRecord> {
-  const { view } = findTask(run, taskId, options, hold);
+  const { view } = findTaskView(run, taskId, options, hold);
   yield* view.prepare();
   return yield* view.toRecord(options.whole === true ? WHOLE : VALUE_LENGTH);
 }
@@ -73,7 +74,7 @@ export function* listItems(
   query: TaskQuery,
   hold: HoldMemory,
 ): Steps<ItemPage> {
-  const { view, part } = findTask(run, taskId, query, hold);
+  const { view, part } = findTaskView(run, taskId, query, hold);
   const page = new Page<ItemRecord>(query, [part]);
   yield* view.prepare();
   const count = view.itemCount ?? 0;
@@ -106,7 +107,7 @@ export function* getItem(
   options: TaskOptions,
   hold: HoldMemory,
 ): Steps<ItemRecord> {
-  const { view } = findTask(run, taskId, options, hold);
+  const { view } = findTaskView(run, taskId, options, hold);
   const count = view.itemCount;
   if (count === undefined) throw notFound(`task "${taskId}" has no items`);
   if (!Number.isInteger(item) || item < 0 || item >= count) {
@@ -125,7 +126,7 @@ export function* listFailedCalls(
   const calls: FailedCall[] = [];
   const first = run.failedTask;
   if (first !== null) {
-    const { view } = findTask(run, first.task_id, first, hold);
+    const { view } = findTaskView(run, first.task_id, first, hold);
     yield* view.prepare();
     const item = view.itemCount === undefined ? undefined : first.item;
     calls.push(yield* view.toCall(item, valueLength));
@@ -207,7 +208,7 @@ function decodeCursor(cursor: string): number {
   throw new WavetrainError('invalid_request', 'cursor must be the next_cursor of an earlier page');
 }
 
-function findTask(
+function findTaskView(
   run: ReadableRun,
   taskId: string,
   { sub_pipeline: subPipeline }: TaskOptions,
@@ -259,7 +260,9 @@ function toPart(
   isOver: boolean,
   subPipeline?: string,
 ): PipelineView {
-  const tasks = pipeline.waves.flat().flatMap((taskId) => pipeline.tasks.get(taskId) ?? []);
+  const tasks = listAllWaves(pipeline)
+    .flat()
+    .flatMap((taskId) => findTask(pipeline, taskId) ?? []);
   return { runId: id, subPipeline, tasks, begun, isOver };
 }
 

@@ -10,12 +10,11 @@ import {
 } from '../../../lib/definition/schema/fields.js';
 import { PlanDefinition, SubPipelineDefinition } from '../../../lib/definition/schema/plan-schema.js';
 import {
-  keepField,
   ParamDefinition,
   PipelineDefinition,
   TaskDefinition,
-  WebhookDefinition,
 } from '../../../lib/definition/schema/schema.js';
+import { keepField, WebhookDefinition } from '../../../lib/definition/schema/definition-fields.js';
 
 describe('The field names', () => {
   it('match the properties of the schemas', () => {

@@ -74,11 +74,15 @@ describe('describeMachine', () => {
       .filter(({ from }) => from === 'run.paused')
       .map(({ to, label }) => `${label} -> ${to}`);
     expect(found).to.deep.equal([
+      'continue [handlesFailure] / prepareForFailure, beginHandlers -> run.handlingFailure',
       'continue [hasFailedTask] -> run.failed',
       'continue / runToBreakpoint, beginWave -> run.running',
+      'step [handlesFailure] / prepareForFailure, beginHandlers -> run.handlingFailure',
       'step [hasFailedTask] -> run.failed',
       'step / runOneWave, beginWave -> run.running',
+      'cancel [handlesCancel] / prepareForCancel, beginHandlers -> run.handlingCancel',
       'cancel -> run.cancelled',
+      'force [handlesCancel] / prepareForCancel, beginHandlers -> run.handlingCancel',
       'force -> run.cancelled',
     ]);
   });

@@ -1,3 +1,4 @@
+import type { HandlerLists } from '../../../machines/handlers.js';
 import { type Actor, createActor, type InspectionEvent } from 'xstate';
 import { runPorts } from '../../../machines/ports.js';
 import { type RunBreakpoints, runMachine } from '../../../machines/run.js';
@@ -14,6 +15,7 @@ export function startRunMachine(
   options: {
     readonly begin?: boolean;
     readonly breakpoints?: RunBreakpoints;
+    readonly handlers?: HandlerLists;
     readonly ports?: FakeRunPorts;
     readonly inspect?: (event: InspectionEvent) => void;
   } = {},
@@ -21,7 +23,7 @@ export function startRunMachine(
   const ports = options.ports ?? new FakeRunPorts();
   const inspection = options.inspect === undefined ? {} : { inspect: options.inspect };
   const actor = createActor(runMachine, {
-    input: { waves, breakpoints: options.breakpoints },
+    input: { waves, breakpoints: options.breakpoints, handlers: options.handlers },
     ...inspection,
   });
   runPorts.bind(actor, ports);

@@ -2,7 +2,7 @@ import type { Json } from '../../../common/json/json.js';
 import { type Expression, formatPath, type Segment } from './expression.js';
 import { lookUp } from './lookup.js';
 import { explainMissing, type ValueSource } from './missing-value.js';
-import { type Reference, resolveReference, startsWithState } from '../reference.js';
+import { isRunNamespace, type Reference, resolveReference, startsWithState } from '../reference.js';
 import type { TemplateScope } from '../scope.js';
 
 /** A template of the definition could not be rendered with the data of this run (D13). */
@@ -63,8 +63,8 @@ export class ExpressionOperand implements Operand {
     const value = this.#lookUp(scope, item);
     if (fallback !== undefined) return value ?? fallback.value;
     if (value !== undefined) return value;
-    const { label, path } = this.source;
-    throw new TemplateError(formatPath(label, path), explainMissing(this.source, scope, item));
+    const source = this.source.in(scope);
+    throw new TemplateError(formatPath(source.label, source.path), explainMissing(source, scope, item));
   }
 
   bind(scope: TemplateScope): Renderer {
@@ -72,12 +72,13 @@ export class ExpressionOperand implements Operand {
   }
 
   #lookUp(scope: TemplateScope, item: Json | undefined): Json | undefined {
-    const { path } = this.source;
-    const from = this.source.read(scope, item);
+    const source = this.source.in(scope);
+    const { path } = source;
+    const from = source.read(scope, item);
     if (path.length === 0) return from;
     const value = lookUp(from, path, scope.meter);
     const excess = scope.meter?.excess;
-    if (excess !== undefined) throw new TemplateError(formatPath(this.source.label, path), excess);
+    if (excess !== undefined) throw new TemplateError(formatPath(source.label, path), excess);
     return value;
   }
 }
@@ -88,12 +89,20 @@ class ExpressionSource implements ValueSource {
   /** `member`: of a task, its error or its status; of one without `when` and `on_error: continue`, the same of its output (D79). */
   readonly #kind: Reference['kind'] | 'member';
   readonly #root: string;
+  /** Set for an expression that may read a namespace or a task that is called so (D80). */
+  readonly #ofTask: ExpressionSource | undefined;
 
-  constructor({ root, path }: Expression) {
-    const reference = resolve(root, path);
+  constructor({ root, path }: Named, reference = resolve(root, path)) {
+    const { ofTask } = reference.kind === 'run' ? reference : {};
+    this.#ofTask = ofTask && new ExpressionSource({ root, path }, ofTask);
     this.#kind = reference.kind === 'task' && startsWithState(path) ? 'member' : reference.kind;
     this.#root = root;
     this.path = pathFromSource(reference, path);
+  }
+
+  /** The source in a run: a task that is called like the namespace of a run hides the namespace. */
+  in(scope: TemplateScope): ExpressionSource {
+    return this.#ofTask !== undefined && scope.run === undefined ? this.#ofTask : this;
   }
 
   get label(): string {
@@ -125,6 +134,8 @@ class ExpressionSource implements ValueSource {
         return scope.secrets;
       case 'goal':
         return scope.goal;
+      case 'run':
+        return scope.run;
       case 'unknown':
         throw this.#describeUnknown();
     }
@@ -137,9 +148,13 @@ class ExpressionSource implements ValueSource {
   }
 }
 
+type Named = Pick<Expression, 'root' | 'path'>;
+
 function resolve(root: string, path: readonly Segment[]): Reference {
-  return resolveReference({ root, path }, new Set([root]));
+  return resolveReference({ root, path }, isRunNamespace(root) ? NO_TASKS : new Set([root]));
 }
+
+const NO_TASKS: ReadonlySet<string> = new Set();
 
 const LABELS = {
   input: 'pipeline.inputs',
@@ -147,6 +162,7 @@ const LABELS = {
   session: 'session',
   secret: 'secrets',
   goal: 'pipeline.goal',
+  run: 'run',
   item: 'item',
 } as const;
 
@@ -166,6 +182,7 @@ function pathFromSource(reference: Reference, path: readonly Segment[]): readonl
     case 'goal':
       return path.slice(1);
     case 'item':
+    case 'run':
     case 'unknown':
       return path;
   }

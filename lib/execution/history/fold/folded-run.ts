@@ -9,7 +9,13 @@ import { collectOutcome } from '../../plan/plan-run.js';
 import type { RunGroup } from '../../prepare/run-group.js';
 import type { PreparedPlan } from '../../prepare/prepare-plan.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
-import type { PlanOutcome, RunArtifact, RunOutcome, SubPipelineStatuses } from '../../results.js';
+import type {
+  HandlerOutcome,
+  PlanOutcome,
+  RunArtifact,
+  RunOutcome,
+  SubPipelineStatuses,
+} from '../../results.js';
 import type { RunSummary } from '../../../common/wire/run-summary.js';
 import type { FoldedWork } from './folded-work.js';
 import type { ReadablePipelineRun, ReadablePlanRun, ReadableSubRun } from '../../run/readable-run.js';
@@ -151,6 +157,11 @@ export class FoldedPipelineRun extends BaseFoldedRun implements ReadablePipeline
     return this.work.skipped;
   }
 
+  get handlerOutcome(): HandlerOutcome | null {
+    if (this.prepared.pipeline.handlers === undefined) return null;
+    return { outputs: this.work.handlerOutputs, failures: this.work.handlerFailures };
+  }
+
   get result(): RunOutcome | null {
     if (this.status !== 'succeeded') return null;
     const { waves_executed, invocations: tasks_executed } = this.summary.progress;
@@ -216,6 +227,10 @@ export class FoldedPlanRun extends BaseFoldedRun implements ReadablePlanRun {
     const { begun } = this.subRuns;
     const ids = [...this.prepared.subRuns.keys()];
     return Object.fromEntries(ids.map((id) => [id, begun.get(id)?.status ?? null]));
+  }
+
+  get handlerOutcome(): null {
+    return null;
   }
 
   get result(): PlanOutcome | null {

@@ -9,6 +9,7 @@ import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { TaskOutcome } from '../../results.js';
 import type { InputRenderer } from '../../run/input-renderer.js';
 import { PublishedOutcomes } from '../../run/published-outcomes.js';
+import { findTask } from '../../../pipelines/pipeline.js';
 import { Reuse } from '../../run/reuse/reuse.js';
 import type { TaskTrace } from '../../run/task-trace.js';
 import type { Write } from '../../session/session-overrides.js';
@@ -30,9 +31,10 @@ interface FoldedWorkParts {
 /** The outcomes of the tasks of one pipeline of a settled run, folded from its facts without machines and tools (D74). */
 export class FoldedWork implements ReadableWork {
   readonly failures: TaskFailure[] = [];
+  readonly handlerFailures: TaskFailure[] = [];
   readonly skipped: SkippedTask[] = [];
   readonly reuse: Reuse | undefined;
-  /** The number of calls that have called their tools (D20). */
+  /** The number of calls of tasks that have called their tools (D20). */
   invocations = 0;
   readonly #parts: FoldedWorkParts;
   readonly #outcomes = new PublishedOutcomes();
@@ -45,7 +47,11 @@ export class FoldedWork implements ReadableWork {
   }
 
   get outputs(): Record<string, Json> {
-    return this.#outcomes.outputs;
+    return this.#outcomes.outputsOf(this.#parts.prepared.pipeline, 'tasks');
+  }
+
+  get handlerOutputs(): Record<string, Json> {
+    return this.#outcomes.outputsOf(this.#parts.prepared.pipeline, 'handlers');
   }
 
   getTrace(taskId: string): TaskTrace | undefined {
@@ -77,7 +83,7 @@ export class FoldedWork implements ReadableWork {
 
   #begin(taskId: string, startedAt: number): FoldedTask | undefined {
     const { prepared, budget } = this.#parts;
-    const task = prepared.pipeline.tasks.get(taskId);
+    const task = findTask(prepared.pipeline, taskId);
     if (task === undefined) return undefined;
     const folded = new FoldedTask(task, startedAt, budget, prepared);
     this.#tasks.set(taskId, folded);
@@ -118,10 +124,10 @@ export class FoldedWork implements ReadableWork {
       case 'retry':
         return task.retry(fact);
       case 'succeeded':
-        if (fact.attempts > 0) this.invocations++;
+        if (fact.attempts > 0) this.#countInvocation(fact.task);
         return task.succeed(fact);
       case 'failed':
-        if (fact.attempts > 0) this.invocations++;
+        if (fact.attempts > 0) this.#countInvocation(fact.task);
         return this.#addFailure(task.fail(fact));
       case 'skipped':
         return task.skipItem(fact);
@@ -150,7 +156,16 @@ export class FoldedWork implements ReadableWork {
     this.#parts.onWrites?.(outcome.writes);
   }
 
+  #isHandler(taskId: string): boolean {
+    return this.#parts.prepared.pipeline.handlers?.tasks.has(taskId) === true;
+  }
+
+  #countInvocation(taskId: string): void {
+    if (!this.#isHandler(taskId)) this.invocations++;
+  }
+
   #addFailure(failure: TaskFailure): void {
+    if (this.#isHandler(failure.task_id)) return void this.handlerFailures.push(failure);
     this.failures.push(failure);
     this.#parts.onFailure?.(failure);
   }

@@ -11,6 +11,7 @@ export interface DrawnGraph {
     readonly fan_out: boolean;
   }[])[];
   readonly edges: Graph['edges'];
+  readonly wave_lists?: Graph['wave_lists'];
 }
 
 /** The sub-pipelines of a plan, and which of them reads what another one stores. */

@@ -81,7 +81,7 @@ function Drawing({ session, graph, isCurrent, zoom, onZoom }: DrawingProps) {
           <EdgeLines name="edited" layout={layout} edges={graph.edges} looked={marked} />
           {layout.waves.map(({ x, y, width }, wave) => (
             <span key={wave} class="wave" style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}>
-              Wave {wave + 1}
+              {graph.wave_lists?.[wave] ?? `Wave ${wave + 1}`}
             </span>
           ))}
           {layout.boxes.map(({ id, x, y, wave }) => {

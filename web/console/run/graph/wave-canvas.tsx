@@ -37,6 +37,8 @@ const BOX = { width: SIZES.boxWidth, height: SIZES.boxHeight };
 
 /** The graph that is drawn: a pipeline with its tasks, or a plan with its sub-pipelines. */
 interface CardGraph extends WaveGraph {
+  /** By wave, the list of handlers to which it belongs; absent without handlers. */
+  readonly wave_lists?: readonly (string | null)[];
   readonly edges: readonly LabelledEdge[];
 }
 
@@ -147,7 +149,7 @@ export function WaveCanvas(props: WaveCanvasProps) {
                 class="wave-name"
                 style={{ left: `${x}px`, top: `${y}px`, width: `${width}px` }}
               >
-                Wave {wave + 1}
+                {graph.wave_lists?.[wave] ?? `Wave ${wave + 1}`}
               </span>
             ) : null,
           )}

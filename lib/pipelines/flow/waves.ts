@@ -1,4 +1,4 @@
-import type { Steps } from '../common/scheduling/steps.js';
+import type { Steps } from '../../common/scheduling/steps.js';
 
 /** Maps each task id to the ids of the tasks that must run before it. Iterates in declared order. */
 export type Upstream = ReadonlyMap<string, ReadonlySet<string>>;
@@ -33,6 +33,11 @@ export function* computeWaves(upstream: Upstream): Steps<Layering> {
   const waves: string[][] = [];
   for (const id of upstream.keys()) (waves[waveOf.get(id) ?? 0] ??= []).push(id);
   return { ok: true, waves };
+}
+
+/** Maps each task to the number of its wave, from 0. */
+export function numberWaves(waves: readonly (readonly string[])[]): ReadonlyMap<string, number> {
+  return new Map(waves.flatMap((wave, index) => wave.map((id) => [id, index] as const)));
 }
 
 function* invert(upstream: Upstream): Steps<Map<string, string[]>> {

@@ -1,6 +1,7 @@
-import { type DraftTask, listReferences, type PipelineDraft } from './draft.js';
+import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
+import type { TaskList } from './handlers.js';
 
-export const NO_OUTPUTS: readonly string[] = [];
+const NO_OUTPUTS: readonly string[] = [];
 
 /**
  * Finds the tasks of which a run may lack the output although it goes on: those with `when` or `on_error: continue`, and those
@@ -46,11 +47,24 @@ function readOutputs(task: DraftTask): ReadonlySet<string> {
   return ids;
 }
 
-/** Lists the tasks without whose output a task is skipped, of those whose output may be missing. */
+/**
+ * Lists the tasks without whose output a task is skipped, of those whose output may be missing: for a handler, those of
+ * other lists that may not have run (D80).
+ */
 export function listNeededOutputs(
   task: DraftTask,
   unreliable: ReadonlyMap<string, string>,
+  listOf: (id: string) => TaskList | undefined,
 ): readonly string[] {
-  const needed = [...readOutputs(task)].filter((id) => unreliable.has(id));
+  if (unreliable.size === 0 && task.list === 'tasks') return NO_OUTPUTS;
+  const needed = [...readOutputs(task)].filter(
+    (id) => unreliable.has(id) || mayNotHaveRun(task.list, listOf(id)),
+  );
   return needed.length === 0 ? NO_OUTPUTS : needed;
+}
+
+/** Returns true when a handler of a list may run without a task of another list that ran before. */
+export function mayNotHaveRun(list: TaskList, other: TaskList | undefined): boolean {
+  if (list === 'tasks' || list === other) return false;
+  return list !== 'on_success' || other !== 'tasks';
 }

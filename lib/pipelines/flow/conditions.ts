@@ -1,10 +1,10 @@
-import { isObject, type Json, type JsonObject, toList } from '../common/json/json.js';
-import type { Path } from '../definition/problems/problem.js';
-import { MAX_CONDITIONS } from '../definition/schema/fields.js';
-import type { DroppableTemplates } from '../definition/template/droppable-templates.js';
-import type { Reference } from '../definition/template/reference.js';
-import type { Condition } from '../definition/template/condition.js';
-import type { Template } from '../definition/template/template.js';
+import { isObject, type Json, type JsonObject, toList } from '../../common/json/json.js';
+import type { Path } from '../../definition/problems/problem.js';
+import { MAX_CONDITIONS } from '../../definition/schema/fields.js';
+import type { DroppableTemplates } from '../../definition/template/droppable-templates.js';
+import type { Reference } from '../../definition/template/reference.js';
+import type { Condition } from '../../definition/template/condition.js';
+import type { Template } from '../../definition/template/template.js';
 
 /** A condition as it stands in a definition, which may be wrong (D77). */
 export interface WrittenCondition {

@@ -1,0 +1,48 @@
+import type { RunStatus } from '../../../machines/types.js';
+import type { FailedTask } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json/json.js';
+import type { RunTrigger, StartedBy } from '../../common/wire/started-by.js';
+
+/** The run that was submitted, as templates of all of its tasks see it. */
+export interface RunOrigin {
+  readonly id: string;
+  readonly trigger: RunTrigger | null;
+  readonly startedBy: StartedBy;
+}
+
+/** The end of the tasks of a run, as its handlers see it. */
+interface TasksEnd {
+  readonly status: RunStatus;
+  readonly error: string | null;
+  readonly failedTask: FailedTask | null;
+}
+
+/**
+ * Returns the namespace `run` of templates (D80). A member without a value is null, so that a run by hand has all that a
+ * scheduled one has.
+ *
+ * @param end undefined before handlers run
+ */
+export function createRunNamespace(
+  { id, trigger, startedBy }: RunOrigin,
+  url: string | null,
+  end: TasksEnd | undefined,
+): JsonObject {
+  const namespace: JsonObject = {
+    id,
+    url,
+    started_by: { kind: startedBy.kind, name: startedBy.name },
+    trigger,
+    scheduled_for: null,
+    answer_url: null,
+  };
+  if (end === undefined) return namespace;
+  const { status, error, failedTask } = end;
+  return { ...namespace, status, error, failed_task: failedTask && formatFailedTask(failedTask) };
+}
+
+/** The task as people and commands write it: `load`, `fetch[2]`, `extract/fetch[2]`. */
+function formatFailedTask({ sub_pipeline: subPipeline, task_id: taskId, item }: FailedTask): string {
+  const place = subPipeline === undefined ? '' : `${subPipeline}/`;
+  return `${place}${taskId}${item === undefined ? '' : `[${item}]`}`;
+}
