@@ -1,3 +1,4 @@
+import { readPublicUrl, urlOfRun } from '../common/config/public-url.js';
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { homedir, uptime } from 'node:os';
@@ -169,6 +170,7 @@ async function openRegistry(
   const network = networkAccess(readNetworkConfig(env));
   const outputs = `outputs-${readPackageJson().version}`;
   const { modelLimiters: limiters } = shared;
+  const publicUrl = readPublicUrl(env);
   shared.pools ??= new TaskPools(readPools(env));
   const cacheFolder = readCacheFolder(env) ?? join(readUserCacheFolder(env), outputs);
   return new RunRegistry({
@@ -179,6 +181,7 @@ async function openRegistry(
     clock,
     cacheFolder,
     pools: shared.pools,
+    urlOfRun: (runId) => urlOfRun(publicUrl, runId),
     keepArtifacts: true,
     ...(outputFolder !== undefined && { outputFolder }),
     store: history?.store,

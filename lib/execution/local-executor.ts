@@ -1,3 +1,4 @@
+import type { RunStatus } from '../../machines/types.js';
 import type { FileHandle } from 'node:fs/promises';
 import { WavetrainError } from '../common/errors.js';
 import { LinkedMap } from '../common/memory/linked-map.js';
@@ -288,10 +289,8 @@ export class LocalExecutor implements Executor {
     const { hasBegun, rebuilding } = run;
     if (hasBegun && rebuilding !== undefined) await rebuilding;
     const force = options.force ?? false;
-    const isDraining = run.status === 'cancelled' && !run.isSettled;
-    if (run.isSettled || (isDraining && !force)) {
-      throw alreadyTerminal(run);
-    }
+    const isEnding = run.status !== 'queued' && run.status !== 'running';
+    if (run.isSettled || (isEnding && !force)) throw alreadyTerminal(run);
     run.cancel(force);
   }
 
@@ -383,9 +382,16 @@ export function alreadyTerminal(run: AnyRun | FoldedRun): WavetrainError {
   return new WavetrainError('run_already_terminal', `run ${run.id} ${describeEnd(run)}`);
 }
 
-function describeEnd({ status, isSettled }: AnyRun | FoldedRun): string {
+const END_WORDS: Partial<Record<RunStatus, string>> = {
+  succeeded: 'has succeeded',
+  failed: 'has failed',
+  cancelled: 'was cancelled',
+};
+
+function describeEnd({ status, isSettled, isHandling }: AnyRun | FoldedRun): string {
+  if (isHandling) return `${END_WORDS[status] ?? status} and its handlers run; use force to stop them now`;
   if (!isSettled) return 'is cancelled and finishes its wave; use force to stop it now';
-  return status === 'cancelled' ? 'was cancelled' : `has ${status}`;
+  return END_WORDS[status] ?? status;
 }
 
 export function notPaused({ id }: AnyRun | FoldedRun): WavetrainError {

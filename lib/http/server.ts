@@ -1,3 +1,4 @@
+import { urlOfRun } from '../common/config/public-url.js';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { errorMessage, WavetrainError } from '../common/errors.js';
@@ -52,8 +53,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
   const memory = new MemoryPool(shareOf(config.memoryBytes));
   const prunedRuns = new PrunedRunReport(log, metrics, clock);
+  let ownUrl: string | undefined;
   const registry = new RunRegistry({
     clock,
+    urlOfRun: (runId) => urlOfRun(config.publicUrl ?? ownUrl, runId),
     files: options.files,
     secrets: options.secrets,
     ...(network && { network }),
@@ -138,6 +141,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     config,
     clock,
   );
+  ownUrl = listener.url;
   const restored = restoreRuns(services, store).then(async (runs) => {
     if (runs !== undefined) await folder?.scheduler.start();
     return runs;

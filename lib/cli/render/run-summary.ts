@@ -139,6 +139,21 @@ export function skippedLines({ skipped = [] }: RunRecord, terminal: Terminal): s
   ];
 }
 
+/** The handlers that have failed, each with its error: `  handler clean failed: no space left` (D80). */
+export function handlerLines({ handler_failures: failures = [] }: RunRecord, terminal: Terminal): string[] {
+  const hidden = failures.length - MAX_HANDLER_FAILURES;
+  return [
+    ...failures.slice(0, MAX_HANDLER_FAILURES).flatMap((failure) => {
+      const name = terminal.style.red(`handler ${formatCall(failure)} failed`);
+      return wrapLine(`  ${name}: ${toSingleLine(failure.error)}`, terminal);
+    }),
+    ...(hidden > 0 ? wrapLine(`  … ${formatNumber(hidden)} more`, terminal) : []),
+  ];
+}
+
+/** The most failures of handlers that a summary shows. */
+const MAX_HANDLER_FAILURES = 10;
+
 /** Describes why a run on a server did not succeed, and the commands that show more of it and that rerun it. */
 export function serverFailureLines(
   record: RunRecord,
@@ -236,6 +251,7 @@ export function keptRerunLines(words: readonly string[], isFailed: boolean, { st
 
 /** Says what a cancelled run still waits for (rule 12): in a plan, the waves of all sub-pipelines that run. */
 export function describeDraining(record: RunRecord): string {
+  if (record.status !== 'cancelled') return 'its handlers run';
   return describeCurrentWaves(subPipelinesWith('cancelled', record).length > 1);
 }
 

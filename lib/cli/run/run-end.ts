@@ -18,7 +18,7 @@ import {
   NO_DETAILS,
 } from '../render/failures.js';
 import { printOutput, printOutputs, printPartialOutputs } from '../render/outputs.js';
-import { modelLines, skippedLines, summaryLine } from '../render/run-summary.js';
+import { modelLines, handlerLines, skippedLines, summaryLine } from '../render/run-summary.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
@@ -172,11 +172,13 @@ function printSummary(
   context: CliContext,
 ): void {
   const isSuccess = record.result !== null;
-  if (isSuccess && !wantsSummary(flags, context) && (flags.quiet || record.failures.length === 0)) return;
+  const hasFailures = record.failures.length + (record.handler_failures?.length ?? 0) > 0;
+  if (isSuccess && !wantsSummary(flags, context) && (flags.quiet || !hasFailures)) return;
   const terminal = detectTerminal(context.stderr, context.env);
   const lines = [
     ...wrapLine(summaryLine(record, terminal.style), terminal),
     ...skippedLines(record, terminal),
+    ...handlerLines(record, terminal),
     // The statistics of a run that succeeded name its models already.
     ...(isSuccess ? [] : modelLines(record)),
     ...(isSuccess

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { WavetrainClient } from '../../client/client.js';
 import { describeFailedTask, errorMessage, findCause } from '../../common/errors.js';
-import { formatCount, formatDuration, formatNumber } from '../../common/text.js';
+import { formatCount, formatDuration, formatNumber, joinFirst } from '../../common/text.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { AttemptRecord, CallRecord, ItemCounts, TaskRecord } from '../../runs/tasks/task-record.js';
 import { formatStartedBy } from '../../common/wire/started-by.js';
@@ -228,6 +228,7 @@ function listFields(
     ['priority', record.priority ? String(record.priority) : null],
     ['error', describeError(record)],
     ['error code', record.error_code ?? null],
+    ['handlers', describeHandlers(record)],
   ];
 }
 
@@ -236,6 +237,16 @@ function describeLabels({ labels }: Partial<RunRecord>): string | null {
   const shown = Object.entries(labels ?? {}).map(([name, value]) => toSingleLine(`${name}=${value}`));
   return shown.length === 0 ? null : shown.join(', ');
 }
+
+/** How many handlers have outputs, and the failures of others; null without handlers. */
+function describeHandlers({ handlers, handler_failures: failures = [] }: RunRecord): string | null {
+  if (handlers === undefined) return null;
+  const succeeded = `${formatNumber(Object.keys(handlers).length)} succeeded`;
+  const failed = failures.map((failure) => `${formatCall(failure)} failed: ${toSingleLine(failure.error)}`);
+  return joinFirst([succeeded, ...failed], MAX_HANDLER_FAILURES);
+}
+
+const MAX_HANDLER_FAILURES = 5;
 
 /** The error, with the task that failed. The error of a plan names the task already. */
 function describeError({ error, failures, failed_task, kind }: RunRecord): string | null {
@@ -255,7 +266,8 @@ export function describeState(state: KeptState, format: Formatter = String): str
 
 function describeStatus(record: RunRecord, style: Style): string {
   const { status, paused, settled, started_at, finished_at } = record;
-  const isDraining = status === 'cancelled' && !settled && started_at !== null && finished_at === null;
+  const isEnding = status !== 'queued' && status !== 'running';
+  const isDraining = isEnding && !settled && started_at !== null && finished_at === null;
   const draining = isDraining ? `, ${describeDraining(record)}` : '';
   const pause = paused ? `, paused at a breakpoint (${PROGRAM} runs continue ${record.run_id})` : '';
   return `${statusFormatter(status, style)(status)}${formatElapsed(record)}${draining}${pause}`;

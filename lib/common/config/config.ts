@@ -3,6 +3,7 @@ import { invalidVariable } from '../errors.js';
 import { MODEL_VARIABLES, secretVariable, variable } from './model-config.js';
 import type { Environment, EnvironmentVariable } from './environment.js';
 import { POOLS_VARIABLE } from './pool-config.js';
+import { PUBLIC_URL_VARIABLE } from './public-url.js';
 import { SERVER_VARIABLES } from './server-config.js';
 
 const SEPARATED = `separated by "${delimiter}"`;
@@ -21,6 +22,7 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
     'folder for the outputs of tasks with "cache"; by default a server keeps them in memory, and the command line in the cache folder of its user',
   ),
   POOLS_VARIABLE,
+  PUBLIC_URL_VARIABLE,
   variable(
     'SERVICE_SECRETS_FILE',
     'YAML file with the secrets of each tenant; without it, variables SECRET_NAME are secrets',

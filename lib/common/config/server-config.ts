@@ -2,6 +2,7 @@ import { durationToMs } from '../duration.js';
 import { invalidVariable } from '../errors.js';
 import type { Environment, EnvironmentVariable } from './environment.js';
 import { readPools } from './pool-config.js';
+import { readPublicUrl } from './public-url.js';
 
 interface ServerVariable extends EnvironmentVariable {
   readonly fallback: string;
@@ -107,6 +108,8 @@ export interface ServerConfig {
   readonly maxQueued: number;
   /** The places of the pools that tasks may name (D81). */
   readonly pools: ReadonlyMap<string, number>;
+  /** The address of its pages without a slash at the end (D80); undefined: its own address. */
+  readonly publicUrl: string | undefined;
   /** How long settled runs are kept, and how many of them. */
   readonly runTtlMs: number;
   readonly runKeep: number;
@@ -223,6 +226,7 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     maxRunning: integer(SERVER.maxRunning, 1, 1_000_000),
     maxQueued: integer(SERVER.maxQueued, 0, 1_000_000),
     pools: readPools(env) ?? new Map(),
+    publicUrl: readPublicUrl(env),
     runTtlMs: usesOwn(SERVER.runTtl)
       ? duration(SERVER.runTtl, 1, TEN_YEARS_SECONDS)
       : STORED_TTL_SECONDS * 1000,

@@ -25,7 +25,8 @@ const item = count('Index in the fan-out, from 0.');
 const call = { ...origin, task_id: Type.String(), item: Type.Optional(item) };
 const attempt = count('Number of the attempt, from 1.');
 
-const handlerList = Type.Optional(
+/** The list of handlers in which a task stands (D80). */
+export const HandlerListField = Type.Optional(
   Type.Enum(['on_success', 'on_failure', 'on_cancel', 'finally'], {
     description: 'The list of handlers in which it stands; absent for tasks.',
   }),
@@ -45,7 +46,7 @@ export const TaskEventSchema = described(
     task_id: Type.String(),
     tool: Type.String(),
     wave: count('Index of the wave of the task, from 0; handlers have the indexes after those of tasks.'),
-    handler: handlerList,
+    handler: HandlerListField,
     items: Type.Optional(count('Number of items; only for a fan-out.')),
     failed_items: Type.Optional(
       count('Number of items whose errors were collected; absent if there are none.'),
@@ -84,7 +85,7 @@ export const LiveEventSchema = Type.Union(
     liveEvent('wave', {
       ...origin,
       wave: Count,
-      handler: handlerList,
+      handler: HandlerListField,
       phase: Type.Enum(['start', 'finish']),
       tasks: Count,
     }),

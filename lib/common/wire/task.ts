@@ -1,5 +1,6 @@
 import Type, { type TProperties } from 'typebox';
 import type { TaskStatus } from '../../../machines/types.js';
+import { HandlerListField } from './event.js';
 import {
   anyJson,
   anyJsonObject,
@@ -93,7 +94,8 @@ export const ItemCountsSchema = Type.Object(
 export const TaskRecordSchema = described('TaskRecord', 'One task of a run, with its values.', {
   ...identity,
   tool: Type.String(),
-  wave: count('Index of the wave, from 0.'),
+  wave: count('Index of the wave, from 0; handlers have the indexes after those of tasks.'),
+  handler: HandlerListField,
   items: nullable(ItemCountsSchema),
   cached_items: nullable(count('Number of items whose outputs were in the cache.')),
   ...call,

@@ -21,12 +21,7 @@ export type Reference =
   | { readonly kind: 'session'; readonly key: string }
   | { readonly kind: 'item' }
   | { readonly kind: 'goal' }
-  | {
-      readonly kind: 'run';
-      readonly member: string;
-      /** The same as the output of a task that is called like the namespace: there may be one (D80). */
-      readonly ofTask: Reference & { readonly kind: 'task' };
-    }
+  | { readonly kind: 'run'; readonly member: string }
   | { readonly kind: 'secret'; readonly name: string }
   | { readonly kind: 'unknown'; readonly message: string; readonly hint?: Hint };
 
@@ -95,7 +90,7 @@ export function resolveReference(
     case 'secrets':
       return resolveSecret(path, taskIds);
     case 'run':
-      return taskIds.has(root) ? resolveMember(root, path, known) : resolveRunMember(root, path);
+      return taskIds.has(root) ? resolveMember(root, path, known) : resolveRunMember(path);
     default:
       return taskIds.has(root) ? resolveMember(root, path, known) : unknownName(expression, taskIds, known);
   }
@@ -131,10 +126,10 @@ function resolvePipelineMember(path: readonly Segment[]): Reference {
   return unknown('"pipeline" has only inputs and goal', hint);
 }
 
-function resolveRunMember(root: string, path: readonly Segment[]): Reference {
+function resolveRunMember(path: readonly Segment[]): Reference {
   const member = toKey(path[0]) ?? '';
   const members = [...RUN_MEMBERS, ...HANDLER_MEMBERS];
-  if (members.includes(member)) return { kind: 'run', member, ofTask: resolveTask(root, path) };
+  if (members.includes(member)) return { kind: 'run', member };
   const meant = nearest(member, members);
   const hint = suggest(`run.${member}`, meant && `run.${meant}`) ?? 'write {{run.id}} or {{run.url}}';
   return unknown(`"run" has only ${members.join(', ')}`, hint);
@@ -159,10 +154,7 @@ function resolveMember(taskId: string, path: readonly Segment[], { uncertain }: 
   return { kind: 'task', taskId, omitted: false, member: path[0]?.name as StateMember };
 }
 
-function resolveTask(
-  taskId: string,
-  [first, ...rest]: readonly Segment[],
-): Reference & { readonly kind: 'task' } {
+function resolveTask(taskId: string, [first, ...rest]: readonly Segment[]): Reference {
   const name = first?.kind === 'field' ? first.name : '';
   const omitted = name !== OUTPUT;
   if (!omitted || nearest(name, [OUTPUT]) === undefined) return { kind: 'task', taskId, omitted };

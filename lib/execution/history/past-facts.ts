@@ -122,7 +122,7 @@ export class PastFacts implements PastEvents {
         }
         break;
       case 'handlers_begun':
-        this.#handlers.set(fact.place, { status: fact.status, list: fact.list, isStopped: false });
+        this.beginHandlers(fact.place, fact.list, fact.status);
         return;
       case 'called': {
         const key = toKey(fact);
@@ -202,6 +202,11 @@ export class PastFacts implements PastEvents {
   addTimeout(place: string): void {
     if (!this.#handlers.has(place)) this.#timedOut.add(place);
     this.#stopHandlers(place);
+  }
+
+  /** Call when the handlers of a list begin at a place. */
+  beginHandlers(place: string, list: string, status: RunStatus): void {
+    this.#handlers.set(place, { status, list, isStopped: false });
   }
 
   /** Stops the handlers at a place, and those of the pipelines inside it. */

@@ -286,8 +286,10 @@ export class PlacedHistory {
 
   /** Notes that the handlers of a list begin, unless the process before has noted it. */
   noteHandlers(list: string, status: RunStatus): void {
-    const wasNoted = this.replay !== undefined && this.run.past.facts.hasBegunHandlers(this.place, list);
-    if (!wasNoted) this.note({ kind: 'handlers_begun', list, status });
+    const { facts } = this.run.past;
+    if (this.replay !== undefined && facts.hasBegunHandlers(this.place, list)) return;
+    this.note({ kind: 'handlers_begun', list, status });
+    if (this.replay !== undefined) facts.beginHandlers(this.place, list, status);
   }
 
   /** Creates the history of a sub-pipeline of the plan. */

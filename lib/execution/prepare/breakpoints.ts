@@ -23,7 +23,7 @@ export function resolveBreakpoints(
   breakpoints: Breakpoints | undefined,
 ): RunBreakpoints | undefined {
   const { before, onFailure } = readBreakpoints(breakpoints);
-  for (const task of before) assertKnown(task, pipeline.tasks, `pipeline "${pipeline.definition.id}" has`);
+  for (const task of before) assertTask(task, pipeline, `pipeline "${pipeline.definition.id}" has`);
   return toRunBreakpoints(pipeline, before, onFailure);
 }
 
@@ -40,7 +40,8 @@ export function resolvePlanBreakpoints(
       throw invalid(`${quote(path)} is no task of a plan: name it as SUB_PIPELINE/TASK`);
     }
     assertKnown(id, plan.subPipelines, 'the plan has', 'sub-pipeline');
-    assertKnown(task, plan.subPipelines.get(id)?.pipeline.tasks ?? new Map(), `sub-pipeline "${id}" has`);
+    const pipeline = plan.subPipelines.get(id)?.pipeline;
+    if (pipeline !== undefined) assertTask(task, pipeline, `sub-pipeline "${id}" has`);
     tasks.set(id, [...(tasks.get(id) ?? []), task]);
   }
   return (id) => {
@@ -79,6 +80,12 @@ function readBreakpoints(breakpoints: Breakpoints = {}): {
     throw invalid(`"on_failure" must be true or false, not ${describeKind(onFailure)}`);
   }
   return { before: before as string[], onFailure };
+}
+
+function assertTask(id: string, { tasks, handlers }: Pipeline, owner: string): void {
+  if (handlers?.tasks.has(id) === true)
+    throw invalid(`${quote(id)} is a handler: a run does not pause in its handlers`);
+  assertKnown(id, tasks, owner);
 }
 
 function assertKnown(

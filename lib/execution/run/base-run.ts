@@ -277,8 +277,9 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   }
 
   #cancel(force: boolean): void {
-    this.#send(force ? 'force' : 'cancel');
+    // Before the machine, which may come to handlers at once: their pipelines are not cancelled.
     this.cancelNestedRuns(force);
+    this.#send(force ? 'force' : 'cancel');
   }
 
   /** Ends the time limit of the run: that of its handlers counts from now on. */
@@ -288,8 +289,8 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Aborts what is at work because the time of the run is over, or that of its handlers. Without handlers, the run fails. */
   timeOut(): void {
-    this.#send('timeout');
     this.cancelNestedRuns(true);
+    this.#send('timeout');
   }
 
   /** Lets a paused run go on: to its next breakpoint, or by one wave. Does nothing otherwise. */

@@ -62,6 +62,13 @@ export function logFailedRun(
   log: Log,
   runs: Pick<RunQueries, 'record' | 'failure'>,
 ): void {
+  if (event.kind === 'fail' && event.handler !== undefined && event.within === undefined) {
+    const { handler, task_id, sub_pipeline, error } = event;
+    return log.warn(
+      { run_id, pipeline_id, tenant_id, ...(sub_pipeline && { sub_pipeline }), handler, task_id, error },
+      'handler failed',
+    );
+  }
   if (event.kind !== 'run' || event.error === undefined) return;
   const { failures, sub_pipelines: statuses } = runs.record(run_id);
   const failed = Object.entries(statuses ?? {}).flatMap(([id, status]) => (status === 'failed' ? [id] : []));

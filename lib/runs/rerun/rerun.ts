@@ -181,7 +181,10 @@ function* preparePipelineRerun(run: ReadablePipelineRun, request: RerunRequest):
   const { prepared } = run;
   const pipeline = request.pipeline ?? prepared.pipeline;
   const params = yield* merge(keepParams(run, pipeline), request.params);
-  const { tasks, waves } = pipeline;
+  const { tasks, waves, handlers } = pipeline;
+  const from = readFrom(request);
+  if (from !== undefined && handlers?.tasks.has(from) === true)
+    throw new WavetrainError('invalid_request', `"${from}" is a handler: handlers run in every rerun`);
   const forced = findForced(run, request, {
     ids: [...tasks.keys()],
     order: waves.flat(),

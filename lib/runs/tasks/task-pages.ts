@@ -229,11 +229,12 @@ function findTaskView(
 /** All pipelines of a run in declared order, or the one that is named. */
 function findParts(run: ReadableRun, subPipeline: string | undefined, hold: HoldMemory): PipelineView[] {
   const isOver = run.status !== 'queued' && run.status !== 'running';
+  const { isSettled } = run;
   if (run.kind === 'pipeline') {
     if (subPipeline !== undefined)
       throw notFound(`run ${run.id} has no sub-pipelines: it belongs to a pipeline`);
     const values = new InputRenderer(run, () => ({ session: run.prepared.session, writes: [] }), hold);
-    return [toPart(run, run.prepared, { work: run.work, values }, isOver)];
+    return [toPart(run, run.prepared, { work: run.work, values }, { isOver, isSettled })];
   }
   const { subRuns } = run.prepared;
   const ids = subPipeline === undefined ? [...subRuns.keys()] : [subPipeline];
@@ -241,7 +242,8 @@ function findParts(run: ReadableRun, subPipeline: string | undefined, hold: Hold
     const prepared = subRuns.get(id);
     if (prepared === undefined) throw notFound(`run ${run.id} has no sub-pipeline "${id}"`);
     const begun = run.subRuns.begun.get(id);
-    const hasEnded = isOver || begun?.isSettled === true;
+    const hasSettled = isSettled || begun?.isSettled === true;
+    const end = { isOver: isOver || hasSettled, isSettled: hasSettled };
     const values =
       begun &&
       new InputRenderer(
@@ -249,7 +251,7 @@ function findParts(run: ReadableRun, subPipeline: string | undefined, hold: Hold
         () => earlierStores(run.prepared.session, run.subRuns.begun.values(), begun),
         hold,
       );
-    return toPart(run, prepared, values && { work: begun.work, values }, hasEnded, id);
+    return toPart(run, prepared, values && { work: begun.work, values }, end, id);
   });
 }
 
@@ -257,13 +259,13 @@ function toPart(
   { id }: ReadableRun,
   { pipeline }: PreparedRun,
   begun: PipelineView['begun'],
-  isOver: boolean,
+  end: Pick<PipelineView, 'isOver' | 'isSettled'>,
   subPipeline?: string,
 ): PipelineView {
   const tasks = listAllWaves(pipeline)
     .flat()
     .flatMap((taskId) => findTask(pipeline, taskId) ?? []);
-  return { runId: id, subPipeline, tasks, begun, isOver };
+  return { runId: id, subPipeline, tasks, begun, ...end };
 }
 
 function notFound(message: string): WavetrainError {

@@ -22,8 +22,10 @@ export interface PipelineView {
   readonly tasks: readonly Task[];
   /** Undefined for a sub-pipeline that has not begun. */
   readonly begun: { readonly work: ReadableWork; readonly values: InputRenderer } | undefined;
-  /** No further task will begin. */
+  /** No further task will begin, but handlers may. */
   readonly isOver: boolean;
+  /** Nothing will begin any more. */
+  readonly isSettled: boolean;
 }
 
 export const ITEMS_PER_STEP = 1000;
@@ -58,7 +60,7 @@ export class TaskView {
       hasSucceeded: hasSettled && !trace.hasFailed,
       hasFailed: hasSettled && trace.hasFailed,
       isSkipped: trace?.skipReason !== undefined,
-      isOver: this.#part.isOver,
+      isOver: this.#task.handlerOf === undefined ? this.#part.isOver : this.#part.isSettled,
     });
   }
 
@@ -82,6 +84,7 @@ export class TaskView {
       ...this.#identity(),
       tool: this.#task.tool.name,
       wave: this.#task.wave,
+      ...(this.#task.handlerOf && { handler: this.#task.handlerOf }),
       status: this.status,
       reused: trace?.isReused ?? false,
       cached: trace?.isCached(undefined) ?? false,

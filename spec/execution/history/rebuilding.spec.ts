@@ -71,6 +71,26 @@ const PIPELINES = {
     ),
     'plan_concurrency: 3,',
   ),
+  'handlers, of which one fails': `{id: a, tool: script, inputs: {value: 1}}, {id: b, tool: script, inputs: {fails: 1, value: "{{a.output}}"}}],
+    on_success: [{id: o, tool: script, inputs: {value: 3}}], on_cancel: [{id: u, tool: script, inputs: {ms: 2, key: undone, value: "{{a.output ?? 0}}"}}],
+    on_failure: [{id: f, tool: script, retry: 1, retry_delay: 0.002, inputs: {fails: 1, ms: 2, value: "{{run.status}} {{run.error}}"}},
+      {id: g, tool: script, await: [f], inputs: {fails: 1}}, {id: h, tool: script, await: [g], inputs: {value: 9}}],
+    finally: [{id: z, tool: script, parallel_over: "{{pipeline.inputs.items2}}", inputs: {ms: 2, key: ended, value: "{{item}}"}},
+      {id: y, tool: script, when: "{{f.output ?? false}}", inputs: {value: "{{z.output}}"}}`,
+  'handlers that run pipelines': `{id: a, tool: script, inputs: {ms: 2, value: 1}}], finally: [{id: z, tool: run_pipeline, inputs: {pipeline:
+      {id: inner, goal: g, tasks: [{id: x, tool: script, inputs: {ms: 2, value: 5}}, {id: y, tool: script, inputs: {fails: 1, v: "{{x.output}}"}}],
+        on_failure: [{id: f, tool: script, inputs: {ms: 2, value: "{{run.error}}"}}]}}}`,
+  'handlers of sub-pipelines': planText(
+    ['a', 'b'].map((id) =>
+      subPipelineText(
+        id,
+        `{id: t, tool: script, inputs: {ms: 1, fails: ${id === 'b' ? 1 : 0}}}, {id: u, tool: script, await: [t], inputs: {ms: 2, value: 2}}`,
+        '',
+        'finally: [{id: z, tool: script, inputs: {ms: 2, value: "{{run.status}}"}}],',
+      ),
+    ),
+    'plan_concurrency: 2,',
+  ),
   'inputs that are refused': `{id: a, tool: script, inputs: {value: 1}}, {id: b, tool: transform, inputs: {input: "{{a.output.n.m}}", expression: "x"}}`,
 };
 

@@ -92,9 +92,9 @@ class ExpressionSource implements ValueSource {
   /** Set for an expression that may read a namespace or a task that is called so (D80). */
   readonly #ofTask: ExpressionSource | undefined;
 
-  constructor({ root, path }: Named, reference = resolve(root, path)) {
-    const { ofTask } = reference.kind === 'run' ? reference : {};
-    this.#ofTask = ofTask && new ExpressionSource({ root, path }, ofTask);
+  constructor({ root, path }: Named, isOfTask = !isRunNamespace(root)) {
+    const reference = resolve(root, path, isOfTask);
+    if (!isOfTask) this.#ofTask = new ExpressionSource({ root, path }, true);
     this.#kind = reference.kind === 'task' && startsWithState(path) ? 'member' : reference.kind;
     this.#root = root;
     this.path = pathFromSource(reference, path);
@@ -142,7 +142,7 @@ class ExpressionSource implements ValueSource {
   }
 
   #describeUnknown(): TemplateError {
-    const reference = resolve(this.#root, this.path);
+    const reference = resolve(this.#root, this.path, !isRunNamespace(this.#root));
     const reason = reference.kind === 'unknown' ? reference.message : 'it has no value';
     return new TemplateError(formatPath(this.#root, this.path), reason);
   }
@@ -150,8 +150,9 @@ class ExpressionSource implements ValueSource {
 
 type Named = Pick<Expression, 'root' | 'path'>;
 
-function resolve(root: string, path: readonly Segment[]): Reference {
-  return resolveReference({ root, path }, isRunNamespace(root) ? NO_TASKS : new Set([root]));
+/** @param isOfTask a root that is no namespace is a task; false for one that may be either, and is read as a namespace */
+function resolve(root: string, path: readonly Segment[], isOfTask: boolean): Reference {
+  return resolveReference({ root, path }, isOfTask ? new Set([root]) : NO_TASKS);
 }
 
 const NO_TASKS: ReadonlySet<string> = new Set();

@@ -34,6 +34,7 @@ export interface FoldedParts {
 abstract class BaseFoldedRun {
   readonly isSettled = true;
   readonly isPaused = false;
+  readonly isHandling = false;
   /** Nothing of the run is at work: another process has settled it. */
   readonly isLeft = false;
   readonly settled = Promise.resolve();

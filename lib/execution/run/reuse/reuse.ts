@@ -48,6 +48,8 @@ export class Reuse {
 
   /** Returns the earlier outcome of a task that is as it was. */
   find(task: Task): TaskOutcome | undefined {
+    // Handlers do their work for each run anew (D80).
+    if (task.handlerOf !== undefined) return undefined;
     const outcome = this.#source.outcomes.get(task.id);
     // Each item with a condition is decided anew (D78).
     if (outcome === undefined || task.itemConditions.length > 0) return undefined;
@@ -62,6 +64,7 @@ export class Reuse {
 
   /** Returns what the items of a fan-out can reuse; undefined when they have to run. @param list of the items now */
   findItems(task: Task, list: readonly Json[]): ReusableItems | undefined {
+    if (task.handlerOf !== undefined) return undefined;
     const earlier = this.#earlierItems(task);
     const before = this.#source.given?.pipeline.tasks.get(task.id)?.parallelOver;
     if (earlier === undefined || before === undefined || this.#findItemChange(task) !== undefined)

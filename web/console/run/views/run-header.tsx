@@ -49,11 +49,14 @@ function runsOfPath({ pipeline_id: pipeline, tenant_id: tenant }: RunRecord): st
 
 function Status({ record }: { readonly record: RunRecord }) {
   const { status, paused, settled } = record;
+  const isEnding = !settled && status !== 'queued' && status !== 'running';
   const label = paused ? 'paused' : status;
   return (
     <>
       <span class={`badge ${toneOf(label)}`}>{label}</span>
-      {status === 'cancelled' && !settled && <span class="src">its tools are still working</span>}
+      {isEnding && (
+        <span class="src">{status === 'cancelled' ? 'its tools are still working' : 'its handlers run'}</span>
+      )}
       {status === 'queued' && <span class="src">waits for a place among the running runs</span>}
     </>
   );
