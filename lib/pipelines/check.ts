@@ -18,6 +18,7 @@ import {
   KEEP_FIELDS,
   PARAM_FIELDS,
   PIPELINE_FIELDS,
+  REPEAT_FIELDS,
   TASK_FIELDS,
   WEBHOOK_FIELDS,
 } from '../definition/schema/fields.js';
@@ -41,6 +42,7 @@ import { checkConditions } from './rules/conditions.js';
 import { checkParamDefinitions } from './rules/params.js';
 import { checkPipelineCalls } from './rules/pipeline-calls.js';
 import { checkPools } from './rules/pools.js';
+import { checkRepeats } from './rules/repeats.js';
 import { checkReferences, checkUnusedInputs } from './rules/references.js';
 import { checkSecrets } from './rules/secrets.js';
 import { checkSessions } from './rules/sessions.js';
@@ -62,7 +64,8 @@ const PIPELINE_SHAPE: DefinitionShape = {
   kind: 'pipeline',
   parts: 'tasks',
   part: 'task',
-  fieldsAt: ([first]) => PART_FIELDS[String(first)] ?? PIPELINE_FIELDS,
+  fieldsAt: ([first, , field]) =>
+    field === 'repeat' ? REPEAT_FIELDS : (PART_FIELDS[String(first)] ?? PIPELINE_FIELDS),
   keyLists: { reads: '', await: '' },
 };
 
@@ -144,6 +147,7 @@ function* applyRules(
   yield* draft.diagnostics;
   yield* checkReferences({ draft, inputs, inputHint, suggestions });
   yield* checkConditions(draft, definition, paramBudget);
+  yield* checkRepeats(draft);
   yield* checkTemplateKeys(draft, catalog);
   yield* checkSecrets(draft, definition, catalog, secrets);
   if (layering.ok) yield* checkSessions(draft, layering.waves, session);

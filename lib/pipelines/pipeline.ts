@@ -13,7 +13,7 @@ import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import type { Tool } from '../tools/tool.js';
 import { type Contract, deriveContract } from './contract.js';
 import type { Condition } from '../definition/template/condition.js';
-import { toConditions } from './conditions.js';
+import { type Repeat, toConditions, toRepeat } from './conditions.js';
 import type { PipelineDraft } from './draft.js';
 import { findUnreliable, listNeededOutputs, NO_OUTPUTS } from './unreliable-outputs.js';
 import { listStores } from './rules/stores.js';
@@ -66,6 +66,8 @@ export interface Task {
   readonly conditions: readonly Condition[];
   /** Conditions without which an item is skipped. */
   readonly itemConditions: readonly Condition[];
+  /** Undefined for a task that calls its tool once, or once for each item (D83). */
+  readonly repeat: Repeat | undefined;
   /** Tasks without whose outputs the task is skipped (D78), of those that may lack one. */
   readonly neededOutputs: readonly string[];
   /** When it has failed, its run goes on (D79). */
@@ -138,6 +140,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
       timeoutMs: toMilliseconds(declared.timeout),
       cacheMs: toCacheTime(declared.cache),
       ...toConditions(task.conditions, templates),
+      repeat: toRepeat(declared.repeat, task.until, templates),
       neededOutputs: unreliable.size === 0 ? NO_OUTPUTS : listNeededOutputs(task, unreliable),
       toleratesFailure: declared.on_error === 'continue',
       pool: declared.pool,

@@ -95,6 +95,9 @@ export const TaskRecordSchema = described('TaskRecord', 'One task of a run, with
   tool: Type.String(),
   wave: count('Index of the wave, from 0.'),
   items: nullable(ItemCountsSchema),
+  rounds: Type.Optional(
+    count('Number of rounds that have begun; only of a task with `repeat`. Each is among the `attempts`.'),
+  ),
   cached_items: nullable(count('Number of items whose outputs were in the cache.')),
   ...call,
 });

@@ -2,7 +2,7 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"concurrency_key":{"type":["string","null"],"maxLength":1000,"description":"Counts max_running for each value of this by itself, as in {{params.customer}}."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"when":{"type":["string","object","array","null"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"Runs the task only if it holds: a template, a map as in {value: \"{{params.kind}}\", const: invoice}, or a list of them. With parallel_over, it may read {{item}}."},"on_error":{"enum":["fail","continue",null],"default":"fail","description":"fail: when the task has failed, the run fails. continue: the run goes on without its output."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run."},"cache":{"type":["boolean","object","null"],"properties":{"ttl":{"type":["number","string"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"How long an output is reused, in seconds or as in 12h."}},"additionalProperties":false,"default":false,"description":"Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout."},"pool":{"type":["string","null"],"pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Pool of the server, of which each call takes a place while it is at work; it waits for one before."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
+const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"concurrency_key":{"type":["string","null"],"maxLength":1000,"description":"Counts max_running for each value of this by itself, as in {{params.customer}}."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"when":{"type":["string","object","array","null"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"Runs the task only if it holds: a template, a map as in {value: \"{{params.kind}}\", const: invoice}, or a list of them. With parallel_over, it may read {{item}}."},"on_error":{"enum":["fail","continue",null],"default":"fail","description":"fail: when the task has failed, the run fails. continue: the run goes on without its output."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"repeat":{"type":["object","null"],"properties":{"until":{"type":["string","object","array"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"The condition that ends it, or a list of them, as in when; {{this.output}} is the output of the round."},"every":{"type":["number","string"],"minimum":0,"maximum":604800,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","default":"30s","description":"Wait between two rounds, in seconds or as in 5m."},"at_most":{"type":"integer","minimum":1,"maximum":10000,"default":20,"description":"Rounds after which the task fails."}},"required":["until"],"additionalProperties":false,"description":"Calls the tool again until a condition holds of its output, as in {until: \"{{this.output.done}}\", every: 30s, at_most: 20}."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run."},"cache":{"type":["boolean","object","null"],"properties":{"ttl":{"type":["number","string"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"How long an output is reused, in seconds or as in 12h."}},"additionalProperties":false,"default":false,"description":"Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout."},"pool":{"type":["string","null"],"pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Pool of the server, of which each call takes a place while it is at work; it waits for one before."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
@@ -1602,10 +1602,10 @@ return false;
 }
 }
 }
-if(data41.retry !== undefined){
-let data55 = data41.retry;
-if((!(((typeof data55 == "number") && (!(data55 % 1) && !isNaN(data55))) && (isFinite(data55)))) && (data55 !== null)){
-const err100 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry.type},message:"must be integer,null"};
+if(data41.repeat !== undefined){
+let data55 = data41.repeat;
+if((!(data55 && typeof data55 == "object" && !Array.isArray(data55))) && (data55 !== null)){
+const err100 = {instancePath:instancePath+"/tasks/" + i2+"/repeat",schemaPath:"#/properties/tasks/items/properties/repeat/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.repeat.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -1617,9 +1617,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data55 == "number") && (isFinite(data55))){
-if(data55 < 0 || isNaN(data55)){
-const err101 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+if(data55.until === undefined){
+const err101 = {instancePath:instancePath+"/tasks/" + i2+"/repeat",schemaPath:"#/properties/tasks/items/properties/repeat/required",keyword:"required",params:{missingProperty: "until"},message:"must have required property '"+"until"+"'"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -1631,12 +1631,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data41.retry_delay !== undefined){
-let data56 = data41.retry_delay;
-if(((!((typeof data56 == "number") && (isFinite(data56)))) && (typeof data56 !== "string")) && (data56 !== null)){
-const err102 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry_delay.type},message:"must be number,string,null"};
+for(const key14 in data55){
+if(!(((key14 === "until") || (key14 === "every")) || (key14 === "at_most"))){
+const err102 = {instancePath:instancePath+"/tasks/" + i2+"/repeat",schemaPath:"#/properties/tasks/items/properties/repeat/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -1648,9 +1645,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data56 == "number") && (isFinite(data56))){
-if(data56 < 0 || isNaN(data56)){
-const err103 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data55.until !== undefined){
+let data56 = data55.until;
+if((!data56 || typeof data56 != "object") && (typeof data56 !== "string")){
+const err103 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/until",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.repeat.properties.until.type},message:"must be string,object,array"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -1662,10 +1661,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data56 === "string"){
-if(data56.length < 1){
-const err104 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(Array.isArray(data56)){
+if(data56.length > 20){
+const err104 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/until",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -1677,8 +1675,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data56)){
-const err105 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(data56.length < 1){
+const err105 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/until",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -1690,12 +1688,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data41.max_retry_delay !== undefined){
-let data57 = data41.max_retry_delay;
-if(((!((typeof data57 == "number") && (isFinite(data57)))) && (typeof data57 !== "string")) && (data57 !== null)){
-const err106 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.max_retry_delay.type},message:"must be number,string,null"};
+const len5 = data56.length;
+for(let i5=0; i5<len5; i5++){
+let data57 = data56[i5];
+if((typeof data57 !== "string") && (!(data57 && typeof data57 == "object" && !Array.isArray(data57)))){
+const err106 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/until/" + i5,schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/items/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.repeat.properties.until.items.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -1707,9 +1704,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data57 == "number") && (isFinite(data57))){
-if(data57 < 0 || isNaN(data57)){
-const err107 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
+if(data57.value === undefined){
+const err107 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/until/" + i5,schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -1721,10 +1718,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data57 === "string"){
-if(data57.length < 1){
-const err108 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data57.value !== undefined){
+if(typeof data57.value !== "string"){
+const err108 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/until/" + i5+"/value",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -1736,8 +1732,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data57)){
-const err109 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+}
+}
+}
+if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
+if(data56.value === undefined){
+const err109 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/until",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -1749,12 +1750,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data41.cache !== undefined){
-let data58 = data41.cache;
-if(((typeof data58 !== "boolean") && (!(data58 && typeof data58 == "object" && !Array.isArray(data58)))) && (data58 !== null)){
-const err110 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.type},message:"must be boolean,object,null"};
+if(data56.value !== undefined){
+if(typeof data56.value !== "string"){
+const err110 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/until/value",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -1766,10 +1764,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
-for(const key14 in data58){
-if(!(key14 === "ttl")){
-const err111 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+}
+}
+}
+if(data55.every !== undefined){
+let data60 = data55.every;
+if((!((typeof data60 == "number") && (isFinite(data60)))) && (typeof data60 !== "string")){
+const err111 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/every",schemaPath:"#/properties/tasks/items/properties/repeat/properties/every/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.repeat.properties.every.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -1781,11 +1782,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data58.ttl !== undefined){
-let data59 = data58.ttl;
-if((!((typeof data59 == "number") && (isFinite(data59)))) && (typeof data59 !== "string")){
-const err112 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.properties.ttl.type},message:"must be number,string"};
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 > 604800 || isNaN(data60)){
+const err112 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/every",schemaPath:"#/properties/tasks/items/properties/repeat/properties/every/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -1797,9 +1796,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data59 == "number") && (isFinite(data59))){
-if(data59 <= 0 || isNaN(data59)){
-const err113 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data60 < 0 || isNaN(data60)){
+const err113 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/every",schemaPath:"#/properties/tasks/items/properties/repeat/properties/every/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -1812,9 +1810,9 @@ return false;
 }
 }
 }
-if(typeof data59 === "string"){
-if(data59.length < 1){
-const err114 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(typeof data60 === "string"){
+if(data60.length < 1){
+const err114 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/every",schemaPath:"#/properties/tasks/items/properties/repeat/properties/every/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -1826,8 +1824,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data59)){
-const err115 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(!pattern14.test(data60)){
+const err115 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/every",schemaPath:"#/properties/tasks/items/properties/repeat/properties/every/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -1841,12 +1839,10 @@ return false;
 }
 }
 }
-}
-}
-if(data41.timeout !== undefined){
-let data60 = data41.timeout;
-if(((!((typeof data60 == "number") && (isFinite(data60)))) && (typeof data60 !== "string")) && (data60 !== null)){
-const err116 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,string,null"};
+if(data55.at_most !== undefined){
+let data61 = data55.at_most;
+if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
+const err116 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/at_most",schemaPath:"#/properties/tasks/items/properties/repeat/properties/at_most/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -1858,9 +1854,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data60 == "number") && (isFinite(data60))){
-if(data60 <= 0 || isNaN(data60)){
-const err117 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if((typeof data61 == "number") && (isFinite(data61))){
+if(data61 > 10000 || isNaN(data61)){
+const err117 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/at_most",schemaPath:"#/properties/tasks/items/properties/repeat/properties/at_most/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1872,10 +1868,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data60 === "string"){
-if(data60.length < 1){
-const err118 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data61 < 1 || isNaN(data61)){
+const err118 = {instancePath:instancePath+"/tasks/" + i2+"/repeat/at_most",schemaPath:"#/properties/tasks/items/properties/repeat/properties/at_most/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1887,8 +1881,14 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data60)){
-const err119 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+}
+}
+}
+if(data41.retry !== undefined){
+let data62 = data41.retry;
+if((!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))) && (data62 !== null)){
+const err119 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1900,12 +1900,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data41.pool !== undefined){
-let data61 = data41.pool;
-if((typeof data61 !== "string") && (data61 !== null)){
-const err120 = {instancePath:instancePath+"/tasks/" + i2+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.pool.type},message:"must be string,null"};
+if((typeof data62 == "number") && (isFinite(data62))){
+if(data62 < 0 || isNaN(data62)){
+const err120 = {instancePath:instancePath+"/tasks/" + i2+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1917,9 +1914,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(typeof data61 === "string"){
-if(!pattern16.test(data61)){
-const err121 = {instancePath:instancePath+"/tasks/" + i2+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+}
+}
+if(data41.retry_delay !== undefined){
+let data63 = data41.retry_delay;
+if(((!((typeof data63 == "number") && (isFinite(data63)))) && (typeof data63 !== "string")) && (data63 !== null)){
+const err121 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry_delay.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1931,11 +1931,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-else {
-const err122 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data63 == "number") && (isFinite(data63))){
+if(data63 < 0 || isNaN(data63)){
+const err122 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1948,9 +1946,9 @@ return false;
 }
 }
 }
-}
-else {
-const err123 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(typeof data63 === "string"){
+if(data63.length < 1){
+const err123 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1962,15 +1960,300 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err124 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern14.test(data63)){
+const err124 = {instancePath:instancePath+"/tasks/" + i2+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err124];
 }
 else {
 vErrors.push(err124);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data41.max_retry_delay !== undefined){
+let data64 = data41.max_retry_delay;
+if(((!((typeof data64 == "number") && (isFinite(data64)))) && (typeof data64 !== "string")) && (data64 !== null)){
+const err125 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.max_retry_delay.type},message:"must be number,string,null"};
+if(vErrors === null){
+vErrors = [err125];
+}
+else {
+vErrors.push(err125);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data64 == "number") && (isFinite(data64))){
+if(data64 < 0 || isNaN(data64)){
+const err126 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err126];
+}
+else {
+vErrors.push(err126);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data64 === "string"){
+if(data64.length < 1){
+const err127 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err127];
+}
+else {
+vErrors.push(err127);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(!pattern14.test(data64)){
+const err128 = {instancePath:instancePath+"/tasks/" + i2+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err128];
+}
+else {
+vErrors.push(err128);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data41.cache !== undefined){
+let data65 = data41.cache;
+if(((typeof data65 !== "boolean") && (!(data65 && typeof data65 == "object" && !Array.isArray(data65)))) && (data65 !== null)){
+const err129 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.type},message:"must be boolean,object,null"};
+if(vErrors === null){
+vErrors = [err129];
+}
+else {
+vErrors.push(err129);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
+for(const key15 in data65){
+if(!(key15 === "ttl")){
+const err130 = {instancePath:instancePath+"/tasks/" + i2+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err130];
+}
+else {
+vErrors.push(err130);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(data65.ttl !== undefined){
+let data66 = data65.ttl;
+if((!((typeof data66 == "number") && (isFinite(data66)))) && (typeof data66 !== "string")){
+const err131 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.properties.ttl.type},message:"must be number,string"};
+if(vErrors === null){
+vErrors = [err131];
+}
+else {
+vErrors.push(err131);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data66 == "number") && (isFinite(data66))){
+if(data66 <= 0 || isNaN(data66)){
+const err132 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(vErrors === null){
+vErrors = [err132];
+}
+else {
+vErrors.push(err132);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data66 === "string"){
+if(data66.length < 1){
+const err133 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err133];
+}
+else {
+vErrors.push(err133);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(!pattern14.test(data66)){
+const err134 = {instancePath:instancePath+"/tasks/" + i2+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err134];
+}
+else {
+vErrors.push(err134);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+}
+if(data41.timeout !== undefined){
+let data67 = data41.timeout;
+if(((!((typeof data67 == "number") && (isFinite(data67)))) && (typeof data67 !== "string")) && (data67 !== null)){
+const err135 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,string,null"};
+if(vErrors === null){
+vErrors = [err135];
+}
+else {
+vErrors.push(err135);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data67 == "number") && (isFinite(data67))){
+if(data67 <= 0 || isNaN(data67)){
+const err136 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(vErrors === null){
+vErrors = [err136];
+}
+else {
+vErrors.push(err136);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data67 === "string"){
+if(data67.length < 1){
+const err137 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err137];
+}
+else {
+vErrors.push(err137);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(!pattern14.test(data67)){
+const err138 = {instancePath:instancePath+"/tasks/" + i2+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err138];
+}
+else {
+vErrors.push(err138);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data41.pool !== undefined){
+let data68 = data41.pool;
+if((typeof data68 !== "string") && (data68 !== null)){
+const err139 = {instancePath:instancePath+"/tasks/" + i2+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.pool.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err139];
+}
+else {
+vErrors.push(err139);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(typeof data68 === "string"){
+if(!pattern16.test(data68)){
+const err140 = {instancePath:instancePath+"/tasks/" + i2+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+if(vErrors === null){
+vErrors = [err140];
+}
+else {
+vErrors.push(err140);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+else {
+const err141 = {instancePath:instancePath+"/tasks/" + i2,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err141];
+}
+else {
+vErrors.push(err141);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err142 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err143 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

@@ -136,7 +136,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     if (this.status !== 'failed') return null;
     if (this.timeoutError !== null) return RUN_TIMEOUT;
     const cause = findCause(this.failures);
-    const failed = cause && this.work.getTrace(cause.task_id)?.failedAttempts(cause.item);
+    const failed = cause && this.work.getTrace(cause.task_id)?.endedAttempts(cause.item);
     return failed?.error === undefined ? null : findCode(failed.error);
   }
 

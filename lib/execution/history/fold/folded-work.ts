@@ -117,11 +117,14 @@ export class FoldedWork implements ReadableWork {
     switch (fact.kind) {
       case 'retry':
         return task.retry(fact);
+      case 'round':
+        this.invocations++;
+        return task.endRound(fact);
       case 'succeeded':
-        if (fact.attempts > 0) this.invocations++;
+        if (task.hasCalled(fact)) this.invocations++;
         return task.succeed(fact);
       case 'failed':
-        if (fact.attempts > 0) this.invocations++;
+        if (task.hasCalled(fact)) this.invocations++;
         return this.#addFailure(task.fail(fact));
       case 'skipped':
         return task.skipItem(fact);
