@@ -12,7 +12,7 @@ export function* checkRepeats(draft: PipelineDraft): Findings {
     const { repeat } = task.fields;
     if (!isObject(repeat)) continue;
     yield;
-    yield* checkNeighbours(task);
+    yield* checkOtherFields(task);
     yield* checkWait(task, repeat['every']);
     yield* checkReading(task);
   }
@@ -27,7 +27,7 @@ function warnOfName({ path }: DraftTask): Diagnostic {
 
 const FOR_EACH_ITEM = 'give the items a pipeline of their own whose task repeats, with the tool run_pipeline';
 
-function* checkNeighbours({ fields, fansOut, path }: DraftTask): Generator<Diagnostic> {
+function* checkOtherFields({ fields, fansOut, path }: DraftTask): Generator<Diagnostic> {
   const place = { code: 'invalid_value', path: [...path, 'repeat'], at: 'key' } as const;
   if (fansOut)
     yield { ...place, message: '"repeat" cannot stand beside "parallel_over"', hint: FOR_EACH_ITEM };
