@@ -71,7 +71,7 @@ const RULES = `Templates:
   has stored, {{pipeline.goal}} the goal, {{secrets.NAME}} a secret such as a key or a token.
 - {{item}} and {{item.field}} are the current item, only in the inputs of a task with parallel_over.
 - "{{TASK.output.field ?? 0}}": after ?? stands a literal for a value that may be missing.
-- There is nothing else: no filters, no functions, no operators, no conditions, no loops, no environment. Compute with the
+- There is nothing else: no filters, no functions, no operators, no environment. Compute with the
   tool transform.
 - Quote every text with a template: "{{TASK.output}}". A text that is one template keeps the type of its value.
 - The braces are two: not {x}, not \${x}, not \${{x}}, not {{{x}}}.
@@ -82,6 +82,8 @@ Order and fan-out:
 - A task that reads {{session.KEY}} of this pipeline must list the task that stores KEY under "await".
 - parallel_over is exactly one template whose value is a list. The output of the task is the list of the outputs, one for
   each item, in their order. {{item}} must stand in its inputs.
+- repeat: {until: {value: "{{this.output.state}}", const: done}, every: 30s, at_most: 20} calls the tool again until the
+  condition holds; {{this.output}} is its output, in until only. Not with parallel_over.
 - No task may need itself, not even through others.
 - Task ids are unique, have letters, digits, _ and - only, and are not pipeline, params, session, item or secrets.
 

@@ -12,7 +12,7 @@ import type { ModelAccess } from '../models/models.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
-import { type AttemptObserver, guardObserver } from './invocation/attempt-observer.js';
+import { type AttemptObserver, guardObserver } from './invocation/attempt/attempt-observer.js';
 import { DiskCache } from './invocation/cache/disk-cache.js';
 import { OutputCache } from './invocation/cache/output-cache.js';
 import { ArtifactStore } from './invocation/files/artifact-store.js';

@@ -10,7 +10,7 @@ import type { FileAccess, PipelineCall, PipelineOutcome } from '../tools/tool.js
 import type { Journal } from './events/journal.js';
 import type { PlacedHistory } from './history/run-history.js';
 import type { ArtifactStore } from './invocation/files/artifact-store.js';
-import type { AttemptObserver } from './invocation/attempt-observer.js';
+import type { AttemptObserver } from './invocation/attempt/attempt-observer.js';
 import type { WaitingCalls } from './invocation/waiting-calls.js';
 import type { OutputCache } from './invocation/cache/output-cache.js';
 import type { StagedFiles } from './invocation/files/staged-files.js';

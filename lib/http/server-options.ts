@@ -2,7 +2,7 @@ import type { Clock } from '../common/clock.js';
 import type { Json } from '../common/json/json.js';
 import type { ServerConfig } from '../common/config/server-config.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
-import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
+import type { AttemptObserver } from '../execution/invocation/attempt/attempt-observer.js';
 import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { ModelAccess } from '../models/models.js';
 import type { RunRegistry } from '../runs/registry.js';

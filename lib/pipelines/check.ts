@@ -20,6 +20,7 @@ import {
   KEEP_FIELDS,
   PARAM_FIELDS,
   PIPELINE_FIELDS,
+  REPEAT_FIELDS,
   TASK_FIELDS,
   WEBHOOK_FIELDS,
 } from '../definition/schema/fields.js';
@@ -43,6 +44,7 @@ import { checkConditions } from './rules/conditions.js';
 import { checkParamDefinitions } from './rules/params.js';
 import { checkPipelineCalls } from './rules/pipeline-calls.js';
 import { checkPools } from './rules/pools.js';
+import { checkRepeats } from './rules/repeats.js';
 import { checkReferences, checkUnusedInputs } from './rules/references.js';
 import { checkSecrets } from './rules/secrets.js';
 import { checkSessions } from './rules/sessions.js';
@@ -66,7 +68,8 @@ const PIPELINE_SHAPE: DefinitionShape = {
   kind: 'pipeline',
   parts: 'tasks',
   part: 'task',
-  fieldsAt: ([first]) => PART_FIELDS[String(first)] ?? PIPELINE_FIELDS,
+  fieldsAt: ([first, , field]) =>
+    field === 'repeat' ? REPEAT_FIELDS : (PART_FIELDS[String(first)] ?? PIPELINE_FIELDS),
   keyLists: { reads: '', await: '' },
 };
 
@@ -163,6 +166,7 @@ function* applyRules(
   yield* checkHandlers(draft);
   yield* checkReferences({ draft, inputs, inputHint, suggestions });
   yield* checkConditions(draft, definition, paramBudget);
+  yield* checkRepeats(draft);
   yield* checkTemplateKeys(draft, catalog);
   yield* checkSecrets(draft, definition, catalog, secrets);
   if (layering.ok) yield* checkSessions(draft, joinWaves(layering.waves, layering.handlers), session);

@@ -8,7 +8,13 @@ import { compileGoal, type Goal, GOAL_HINT } from '../definition/template/goal.j
 import type { Suggestions } from '../definition/did-you-mean.js';
 import type { Expression, TemplateProblem } from '../definition/template/expressions/expression.js';
 import { ExpressionTable, MAX_EXPRESSIONS } from '../definition/template/expressions/expression-table.js';
-import { type KnownNames, type Reference, resolveReference } from '../definition/template/reference.js';
+import {
+  type KnownNames,
+  type Reference,
+  resolveReference,
+  resolveThis,
+  THIS,
+} from '../definition/template/reference.js';
 import {
   compileInSteps,
   type LocatedText,
@@ -20,7 +26,7 @@ import type { Catalog } from '../tools/catalog.js';
 import type { Tool } from '../tools/tool.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import { HANDLER_LISTS } from '../definition/schema/fields.js';
-import { listConditions, type WrittenCondition } from './flow/conditions.js';
+import { listConditions, listUntil, type WrittenCondition } from './flow/conditions.js';
 import type { TaskList } from './flow/handlers.js';
 import type { Upstream } from './flow/waves.js';
 
@@ -66,6 +72,8 @@ export interface DraftTask {
   readonly parallelOverText: string | undefined;
   readonly awaits: readonly string[];
   readonly conditions: readonly DraftCondition[];
+  /** The conditions of `repeat.until` (D83). */
+  readonly until: readonly DraftCondition[];
   /** References of the inputs. */
   readonly references: readonly LocatedReference[];
   readonly parallelOverReferences: readonly LocatedReference[];
@@ -182,9 +190,7 @@ class DraftReader {
     const overPath = [...path, 'parallel_over'];
     const overText = toText(value['parallel_over']);
     const over = overText === undefined ? undefined : yield* this.#compile(overText, overPath);
-    const conditions: DraftCondition[] = [];
-    for (const written of listConditions(value['when'], [...path, 'when']))
-      conditions.push(yield* this.#readCondition(written));
+    const conditions = yield* this.#readConditions(listConditions(value['when'], [...path, 'when']));
     return {
       id: value['id'],
       list,
@@ -200,14 +206,24 @@ class DraftReader {
       parallelOverText: overText,
       awaits: toTexts(value['await']),
       conditions,
+      until: yield* this.#readConditions(listUntil(value['repeat'], [...path, 'repeat', 'until']), true),
       references: yield* this.#resolveReferences(texts, inputsPath),
       parallelOverReferences: over === undefined ? [] : yield* this.#resolveReferences(over.texts, overPath),
     };
   }
 
-  *#readCondition(written: WrittenCondition): Steps<DraftCondition> {
-    const { template, texts } = yield* this.#compile(written.value, written.path);
-    return { ...written, template, references: yield* this.#resolveReferences(texts, written.path) };
+  /** @param isOfRound the conditions read the output of a round as `this` */
+  *#readConditions(
+    written: readonly WrittenCondition[],
+    isOfRound = false,
+  ): Steps<readonly DraftCondition[]> {
+    const conditions: DraftCondition[] = [];
+    for (const condition of written) {
+      const { template, texts } = yield* this.#compile(condition.value, condition.path);
+      const references = yield* this.#resolveReferences(texts, condition.path, isOfRound);
+      conditions.push({ ...condition, template, references });
+    }
+    return conditions;
   }
 
   *#compile(value: unknown, path: Path, verbatim?: ReadonlySet<string>): Steps<Compiled> {
@@ -233,12 +249,18 @@ class DraftReader {
     return goal;
   }
 
-  *#resolveReferences(texts: readonly LocatedText[], base: Path): Steps<LocatedReference[]> {
+  *#resolveReferences(
+    texts: readonly LocatedText[],
+    base: Path,
+    isOfRound = false,
+  ): Steps<LocatedReference[]> {
     const references: LocatedReference[] = [];
     for (const located of texts) {
       for (const { expression, offset } of located.expressions) {
         if (references.length % REFERENCES_PER_STEP === REFERENCES_PER_STEP - 1) yield;
-        references.push(new ReferenceInText(this.#resolve(expression), expression, offset, base, located));
+        const isOwn = isOfRound && expression.root === THIS;
+        const reference = isOwn ? resolveThis(expression.path) : this.#resolve(expression);
+        references.push(new ReferenceInText(reference, expression, offset, base, located));
       }
     }
     return references;
@@ -336,9 +358,10 @@ function findUncertain(tasks: readonly unknown[]): ReadonlySet<string> {
   return new Set(tasks.filter(isUncertain).flatMap(({ id }) => toText(id) ?? []));
 }
 
-/** Lists the references of a task: those of its inputs, of `parallel_over` and of its conditions. */
+/** Lists the references of a task: those of its inputs, of `parallel_over`, of its conditions and of `repeat.until`. */
 export function listReferences(task: DraftTask): LocatedReference[] {
-  const { references, parallelOverReferences, conditions } = task;
-  if (conditions.length === 0) return [...references, ...parallelOverReferences];
-  return [...references, ...parallelOverReferences, ...conditions.flatMap((each) => each.references)];
+  const { references, parallelOverReferences, conditions, until } = task;
+  if (conditions.length + until.length === 0) return [...references, ...parallelOverReferences];
+  const ofConditions = [...conditions, ...until].flatMap((each) => each.references);
+  return [...references, ...parallelOverReferences, ...ofConditions];
 }

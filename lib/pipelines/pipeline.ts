@@ -14,7 +14,7 @@ import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import type { Tool } from '../tools/tool.js';
 import { type Contract, deriveContract } from './contract.js';
 import type { Condition } from '../definition/template/condition.js';
-import { toConditions } from './flow/conditions.js';
+import { type Repeat, toConditions, toRepeat } from './flow/conditions.js';
 import type { PipelineDraft } from './draft.js';
 import { type HandlerWaves, joinWaves } from './flow/handlers.js';
 import { numberWaves } from './flow/waves.js';
@@ -81,6 +81,8 @@ export interface Task {
   readonly conditions: readonly Condition[];
   /** Conditions without which an item is skipped. */
   readonly itemConditions: readonly Condition[];
+  /** Undefined for a task that calls its tool once, or once for each item (D83). */
+  readonly repeat: Repeat | undefined;
   /** Tasks without whose outputs the task is skipped (D78), of those that may lack one. */
   readonly neededOutputs: readonly string[];
   /** When it has failed, its run goes on (D79). */
@@ -158,6 +160,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
       timeoutMs: toMilliseconds(declared.timeout),
       cacheMs: toCacheTime(declared.cache),
       ...toConditions(task.conditions, templates),
+      repeat: toRepeat(declared.repeat, task.until, templates),
       neededOutputs: listNeededOutputs(task, unreliable, (id) => lists?.get(id)),
       toleratesFailure: declared.on_error === 'continue',
       pool: declared.pool,

@@ -307,6 +307,8 @@ function describeEvent(event: LiveEvent): string {
       return [event.phase, ...listError(event.error)].join(': ');
     case 'retry':
       return `attempt ${event.attempt} failed, the next in ${formatDuration(event.delay_ms)}: ${event.error}`;
+    case 'round':
+      return describeRound(event);
     case 'log':
       return event.message;
     case 'text':
@@ -316,6 +318,11 @@ function describeEvent(event: LiveEvent): string {
     default:
       return [event.tool, ...listError(event.error)].join(': ');
   }
+}
+
+function describeRound({ round, at_most, reason, delay_ms }: Extract<LiveEvent, { kind: 'round' }>): string {
+  const next = delay_ms === undefined ? '' : `, the next in ${formatDuration(delay_ms)}`;
+  return `round ${round} of ${formatNumber(at_most)}${next}: ${reason ?? 'its condition holds'}`;
 }
 
 function listError(error: string | undefined): string[] {

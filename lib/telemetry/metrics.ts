@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { eventLoopOverruns } from '../common/scheduling/event-loop-overruns.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
 import type { TaskPools } from '../common/scheduling/task-pools.js';
-import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
+import type { AttemptObserver } from '../execution/invocation/attempt/attempt-observer.js';
 import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
 import type { TokenCounts } from '../models/model.js';
 import type { PruneReason } from '../runs/store/run-archive.js';

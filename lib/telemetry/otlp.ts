@@ -9,7 +9,7 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import type { Clock } from '../common/clock.js';
 import { errorMessage } from '../common/errors.js';
-import type { AttemptObserver } from '../execution/invocation/attempt-observer.js';
+import type { AttemptObserver } from '../execution/invocation/attempt/attempt-observer.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { RunIdentity } from '../runs/run-entry.js';
 import { RunTracer } from './run-spans.js';

@@ -1,5 +1,5 @@
 import type { Span } from '@opentelemetry/api';
-import type { AttemptInfo } from '../execution/invocation/attempt-observer.js';
+import type { AttemptInfo } from '../execution/invocation/attempt/attempt-observer.js';
 import type { ItemEvent, TaskEvent, WaveEvent } from '../execution/events/event.js';
 import type { Spans } from './spans.js';
 

@@ -1,6 +1,6 @@
 import type { Attributes, Span } from '@opentelemetry/api';
 import { type Clock, Timeline } from '../common/clock.js';
-import type { AttemptInfo, AttemptObserver } from '../execution/invocation/attempt-observer.js';
+import type { AttemptInfo, AttemptObserver } from '../execution/invocation/attempt/attempt-observer.js';
 import type { LiveEvent, SubPipelineEvent } from '../execution/events/event.js';
 import type { RunIdentity } from '../runs/run-entry.js';
 import { type EndSpan, type PipelineEvent, PipelineSpans } from './pipeline-spans.js';
@@ -164,8 +164,8 @@ function isOver({ hasFinalStatus, pipeline }: RunSpan): boolean {
   return hasFinalStatus && !pipeline.isInWave;
 }
 
-type UntracedEvent = Extract<LiveEvent, { readonly kind: 'retry' | 'log' | 'text' | 'usage' }>;
+type UntracedEvent = Extract<LiveEvent, { readonly kind: 'retry' | 'round' | 'log' | 'text' | 'usage' }>;
 
 function isTraced(event: LiveEvent): event is Exclude<LiveEvent, UntracedEvent> {
-  return !['retry', 'log', 'text', 'usage'].includes(event.kind);
+  return !['retry', 'round', 'log', 'text', 'usage'].includes(event.kind);
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AttemptInfo } from '../../lib/execution/invocation/attempt-observer.js';
+import type { AttemptInfo } from '../../lib/execution/invocation/attempt/attempt-observer.js';
 import type { EventLocation, LiveEvent } from '../../lib/execution/events/event.js';
 import type { JournalEntry } from '../../lib/execution/events/journal.js';
 import { TracedRuns } from './traced-runs.js';

@@ -1,4 +1,4 @@
-import { formatCost, formatCount, formatDuration, nameWave } from '../../common/text.js';
+import { formatCost, formatCount, formatDuration, formatNumber, nameWave } from '../../common/text.js';
 import type { createLogUpdate } from 'log-update';
 import type { EventLocation, ItemEvent, LiveEvent, TaskEvent } from '../../execution/events/event.js';
 import type { CliContext } from '../context.js';
@@ -192,6 +192,8 @@ function describeEvent(event: LiveEvent, style: Style): string {
       const next = `attempt ${event.attempt + 1} in ${formatDuration(event.delay_ms)}`;
       return `${formatTask(event)} ${failure}; ${style.yellow(next)}`;
     }
+    case 'round':
+      return `${formatTask(event)} ${formatRound(event, style)}`;
     case 'log':
       return `${formatTask(event)} logged: ${toSingleLine(event.message)}`;
     case 'text':
@@ -202,6 +204,15 @@ function describeEvent(event: LiveEvent, style: Style): string {
       return `${formatTask(event)} asked ${toSingleLine(model)}: ${asked} tokens in, ${answered} out${paid}`;
     }
   }
+}
+
+type RoundEvent = Extract<LiveEvent, { kind: 'round' }>;
+
+/** `round 3 of 20: {{this.output.state}} is "pending"; round 4 in 30.0 s`. */
+function formatRound({ round, at_most, reason, delay_ms }: RoundEvent, style: Style): string {
+  const done = `round ${round} of ${formatNumber(at_most)}: ${toSingleLine(reason ?? 'its condition holds')}`;
+  if (delay_ms === undefined) return done;
+  return `${done}; ${style.yellow(`round ${round + 1} in ${formatDuration(delay_ms)}`)}`;
 }
 
 /** Says that outputs were in the cache (D65). */

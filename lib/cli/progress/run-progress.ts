@@ -11,6 +11,16 @@ export interface RunningTask {
   nestedTask: string | undefined;
   /** The latest retry; `until` is when its attempt begins. */
   retry: { readonly attempt: number; readonly until: number; readonly error: string } | undefined;
+  /** The latest round of a task with `repeat` that another one follows; `until` is when that begins (D83). */
+  round: RoundProgress | undefined;
+}
+
+interface RoundProgress {
+  /** Of the round that has ended, from 1. */
+  readonly number: number;
+  readonly atMost: number;
+  readonly until: number;
+  readonly reason: string;
 }
 
 export interface SettledTask {
@@ -92,6 +102,9 @@ export class PipelineProgress {
       case 'retry':
         this.#retry(event, now);
         break;
+      case 'round':
+        this.#round(event, now);
+        break;
       case 'run':
       case 'sub_pipeline':
       case 'log':
@@ -133,6 +146,7 @@ export class PipelineProgress {
       itemsFailed: 0,
       nestedTask: undefined,
       retry: undefined,
+      round: undefined,
     });
   }
 
@@ -182,6 +196,14 @@ export class PipelineProgress {
     const task = this.runningTasks.get(event.task_id);
     if (task === undefined) return;
     task.retry = { attempt: event.attempt + 1, until: now + event.delay_ms, error: event.error };
+  }
+
+  #round(event: Extract<LiveEvent, { kind: 'round' }>, now: number): void {
+    const task = this.runningTasks.get(event.task_id);
+    if (task === undefined) return;
+    const { round: number, at_most: atMost, reason = '', delay_ms: delayMs = 0 } = event;
+    task.retry = undefined;
+    task.round = { number, atMost, until: now + delayMs, reason };
   }
 }
 

@@ -211,10 +211,23 @@ function runningTaskRow(task: RunningTask, longestName: number, viewport: Viewpo
     if (items !== undefined) return { ...row, facts, text: ['yellow', `  ${delay}${error}`] };
     return { ...row, facts: [['yellow', delay]], text: ['yellow', error] };
   }
+  if (task.round !== undefined && task.round.until > viewport.now)
+    return waitingRow(row, task.round, viewport);
+  if (task.round !== undefined) facts.push(['dim', `  round ${formatNumber(task.round.number + 1)}`]);
   // Attempts of items are not counted together.
   if (retry !== undefined && items === undefined) facts.push(['yellow', `  attempt ${retry.attempt}`]);
   if (task.nestedTask === undefined) return { ...row, facts };
   return { ...row, facts, text: ['dim', `  running ${toSingleLine(task.nestedTask)}`] };
+}
+
+/** `  ⠙ poll  round 4 of 20 in 12.0 s: {{this.output.state}} is "pending"` */
+function waitingRow(
+  row: Omit<Row, 'facts'>,
+  { number, atMost, until, reason }: NonNullable<RunningTask['round']>,
+  { now }: Viewport,
+): Row {
+  const next = `round ${formatNumber(number + 1)} of ${formatNumber(atMost)} in ${formatDuration(until - now)}`;
+  return { ...row, facts: [['yellow', next]], text: ['dim', `: ${toSingleLine(reason)}`] };
 }
 
 /** `[#####-----] 512/1,000  3 failed  `; without the bar on a narrow terminal: `512/1,000  3 ✗  ` */

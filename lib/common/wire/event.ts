@@ -106,6 +106,19 @@ export const LiveEventSchema = Type.Union(
       delay_ms: Type.Number({ minimum: 0, description: 'Time until the next attempt.' }),
       error: Type.String(),
     }),
+    liveEvent('round', {
+      ...origin,
+      task_id: Type.String(),
+      round: count('Number of the round that has ended, from 1.'),
+      at_most: count('Number of rounds after which the task fails.'),
+      attempt,
+      reason: Type.Optional(
+        text('Why the condition does not hold of the output of the round; absent when it holds.'),
+      ),
+      delay_ms: Type.Optional(
+        Type.Number({ minimum: 0, description: 'Time until the next round; absent when there is none.' }),
+      ),
+    }),
     liveEvent('log', { ...call, message: Type.String() }),
     liveEvent('text', {
       ...call,

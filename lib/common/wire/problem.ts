@@ -22,6 +22,8 @@ type Code =
   | 'misplaced_secret'
   | 'item_outside_fan_out'
   | 'item_unused'
+  | 'this_outside_repeat'
+  | 'this_unused'
   | 'unknown_tool'
   | 'unknown_input'
   | 'missing_input'

@@ -97,6 +97,9 @@ export const TaskRecordSchema = described('TaskRecord', 'One task of a run, with
   wave: count('Index of the wave, from 0; handlers have the indexes after those of tasks.'),
   handler: HandlerListField,
   items: nullable(ItemCountsSchema),
+  rounds: Type.Optional(
+    count('Number of rounds that have begun; only of a task with `repeat`. Each is among the `attempts`.'),
+  ),
   cached_items: nullable(count('Number of items whose outputs were in the cache.')),
   ...call,
 });

@@ -2,7 +2,7 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"concurrency_key":{"type":["string","null"],"maxLength":1000,"description":"Counts max_running for each value of this by itself, as in {{params.customer}}."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"on_success":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run has succeeded."},"on_failure":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run has failed, as to alert somebody."},"on_cancel":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run was cancelled."},"finally":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run last, however the run has ended, as to clean up."},"handler_timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for each list of handlers, in seconds or as in 10m. Default: 5m.","maximum":315360000},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"when":{"type":["string","object","array","null"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"Runs the task only if it holds: a template, a map as in {value: \"{{params.kind}}\", const: invoice}, or a list of them. With parallel_over, it may read {{item}}."},"on_error":{"enum":["fail","continue",null],"default":"fail","description":"fail: when the task has failed, the run fails. continue: the run goes on without its output."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run."},"cache":{"type":["boolean","object","null"],"properties":{"ttl":{"type":["number","string"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"How long an output is reused, in seconds or as in 12h."}},"additionalProperties":false,"default":false,"description":"Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout."},"pool":{"type":["string","null"],"pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Pool of the server, of which each call takes a place while it is at work; it waits for one before."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
+const schema31 = {"type":"object","required":["id","goal","tasks"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the pipeline."},"goal":{"type":"string","maxLength":10000,"description":"Purpose of the pipeline. May contain {{params.…}} templates."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"object","properties":{"type":{"enum":["string","integer","number","boolean","list","object"],"default":"string","description":"Type of the value. A value of another type is coerced if nothing is lost."},"description":{"type":"string","description":"Purpose of the parameter."},"default":{"description":"Used when no value is supplied. Without a default the parameter is required."},"enum":{"type":"array","items":{},"minItems":1,"description":"The allowed values."},"minimum":{"type":"number","description":"The smallest number allowed."},"maximum":{"type":"number","description":"The largest number allowed."},"pattern":{"type":"string","description":"A regular expression that a string must match."},"items":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schema of the elements of a list."},"properties":{"type":"object","patternProperties":{"^.*$":{}},"description":"JSON Schemas of the keys of an object."}},"additionalProperties":false,"description":"A typed parameter."}},"description":"Typed parameters, read as {{params.NAME}}."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, read as {{pipeline.inputs.KEY}}."},"reads":{"type":["array","null"],"items":{"type":"string"},"description":"Blackboard keys that the session is limited to."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"concurrency_key":{"type":["string","null"],"maxLength":1000,"description":"Counts max_running for each value of this by itself, as in {{params.customer}}."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"on_success":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run has succeeded."},"on_failure":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run has failed, as to alert somebody."},"on_cancel":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run was cancelled."},"finally":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run last, however the run has ended, as to clean up."},"handler_timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for each list of handlers, in seconds or as in 10m. Default: 5m.","maximum":315360000},"tasks":{"type":"array","items":{"type":"object","required":["id","tool"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the pipeline; the key of its output."},"tool":{"type":"string","description":"The tool to call; `wavetrain tools` lists them."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Inputs of the tool. Strings may contain {{templates}}."},"parallel_over":{"type":["string","null"],"description":"A single template whose value is a list. The tool is called once for each {{item}}."},"fan_out_concurrency":{"type":["integer","null"],"minimum":1,"description":"How many items may be in flight at once. Replaces the option of the run."},"on_item_error":{"enum":["fail","collect",null],"default":"fail","description":"fail: a failed item fails the task. collect: {error} takes the place of its output, and the task goes on."},"when":{"type":["string","object","array","null"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"Runs the task only if it holds: a template, a map as in {value: \"{{params.kind}}\", const: invoice}, or a list of them. With parallel_over, it may read {{item}}."},"on_error":{"enum":["fail","continue",null],"default":"fail","description":"fail: when the task has failed, the run fails. continue: the run goes on without its output."},"await":{"type":["array","null"],"items":{"type":"string"},"description":"Tasks that must run first although no template references them."},"repeat":{"type":["object","null"],"properties":{"until":{"type":["string","object","array"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"The condition that ends it, or a list of them, as in when; {{this.output}} is the output of the round."},"every":{"type":["number","string"],"minimum":0,"maximum":604800,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","default":"30s","description":"Wait between two rounds, in seconds or as in 5m."},"at_most":{"type":"integer","minimum":1,"maximum":10000,"default":20,"description":"Rounds after which the task fails."}},"required":["until"],"additionalProperties":false,"description":"Calls the tool again until a condition holds of its output, as in {until: \"{{this.output.done}}\", every: 30s, at_most: 20}."},"retry":{"type":["integer","null"],"minimum":0,"default":0,"description":"How many times a failed attempt is retried."},"retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Delay before the first retry, in seconds or as in 1m30s; doubled for each further one. Replaces retry_base_delay."},"max_retry_delay":{"type":["number","string","null"],"minimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Longest delay before a retry, in seconds or as in 1m30s. Replaces the option of the run."},"cache":{"type":["boolean","object","null"],"properties":{"ttl":{"type":["number","string"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"How long an output is reused, in seconds or as in 12h."}},"additionalProperties":false,"default":false,"description":"Reuses the output of an earlier invocation with the same tool and the same inputs, in any run of the tenant."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for one attempt, in seconds or as in 1m30s. Replaces per_task_timeout."},"pool":{"type":["string","null"],"pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Pool of the server, of which each call takes a place while it is at work; it waits for one before."}},"additionalProperties":false,"description":"A task: a tool and its inputs."},"minItems":1,"description":"The tasks, in any order."}},"additionalProperties":false,"description":"A pipeline."};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
@@ -1866,10 +1866,10 @@ return false;
 }
 }
 }
-if(data50.retry !== undefined){
-let data64 = data50.retry;
-if((!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))) && (data64 !== null)){
-const err117 = {instancePath:instancePath+"/tasks/" + i6+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry.type},message:"must be integer,null"};
+if(data50.repeat !== undefined){
+let data64 = data50.repeat;
+if((!(data64 && typeof data64 == "object" && !Array.isArray(data64))) && (data64 !== null)){
+const err117 = {instancePath:instancePath+"/tasks/" + i6+"/repeat",schemaPath:"#/properties/tasks/items/properties/repeat/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.repeat.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -1881,9 +1881,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data64 == "number") && (isFinite(data64))){
-if(data64 < 0 || isNaN(data64)){
-const err118 = {instancePath:instancePath+"/tasks/" + i6+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
+if(data64.until === undefined){
+const err118 = {instancePath:instancePath+"/tasks/" + i6+"/repeat",schemaPath:"#/properties/tasks/items/properties/repeat/required",keyword:"required",params:{missingProperty: "until"},message:"must have required property '"+"until"+"'"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -1895,12 +1895,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data50.retry_delay !== undefined){
-let data65 = data50.retry_delay;
-if(((!((typeof data65 == "number") && (isFinite(data65)))) && (typeof data65 !== "string")) && (data65 !== null)){
-const err119 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry_delay.type},message:"must be number,string,null"};
+for(const key14 in data64){
+if(!(((key14 === "until") || (key14 === "every")) || (key14 === "at_most"))){
+const err119 = {instancePath:instancePath+"/tasks/" + i6+"/repeat",schemaPath:"#/properties/tasks/items/properties/repeat/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -1912,9 +1909,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data65 == "number") && (isFinite(data65))){
-if(data65 < 0 || isNaN(data65)){
-const err120 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data64.until !== undefined){
+let data65 = data64.until;
+if((!data65 || typeof data65 != "object") && (typeof data65 !== "string")){
+const err120 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/until",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.repeat.properties.until.type},message:"must be string,object,array"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -1926,10 +1925,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data65 === "string"){
-if(data65.length < 1){
-const err121 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(Array.isArray(data65)){
+if(data65.length > 20){
+const err121 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/until",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -1941,8 +1939,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data65)){
-const err122 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(data65.length < 1){
+const err122 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/until",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -1954,12 +1952,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data50.max_retry_delay !== undefined){
-let data66 = data50.max_retry_delay;
-if(((!((typeof data66 == "number") && (isFinite(data66)))) && (typeof data66 !== "string")) && (data66 !== null)){
-const err123 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.max_retry_delay.type},message:"must be number,string,null"};
+const len9 = data65.length;
+for(let i9=0; i9<len9; i9++){
+let data66 = data65[i9];
+if((typeof data66 !== "string") && (!(data66 && typeof data66 == "object" && !Array.isArray(data66)))){
+const err123 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/until/" + i9,schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/items/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.repeat.properties.until.items.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -1971,9 +1968,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data66 == "number") && (isFinite(data66))){
-if(data66 < 0 || isNaN(data66)){
-const err124 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data66 && typeof data66 == "object" && !Array.isArray(data66)){
+if(data66.value === undefined){
+const err124 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/until/" + i9,schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -1985,10 +1982,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data66 === "string"){
-if(data66.length < 1){
-const err125 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data66.value !== undefined){
+if(typeof data66.value !== "string"){
+const err125 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/until/" + i9+"/value",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -2000,8 +1996,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data66)){
-const err126 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+}
+}
+}
+if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
+if(data65.value === undefined){
+const err126 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/until",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -2013,12 +2014,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data50.cache !== undefined){
-let data67 = data50.cache;
-if(((typeof data67 !== "boolean") && (!(data67 && typeof data67 == "object" && !Array.isArray(data67)))) && (data67 !== null)){
-const err127 = {instancePath:instancePath+"/tasks/" + i6+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.type},message:"must be boolean,object,null"};
+if(data65.value !== undefined){
+if(typeof data65.value !== "string"){
+const err127 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/until/value",schemaPath:"#/properties/tasks/items/properties/repeat/properties/until/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -2030,10 +2028,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
-for(const key14 in data67){
-if(!(key14 === "ttl")){
-const err128 = {instancePath:instancePath+"/tasks/" + i6+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+}
+}
+}
+if(data64.every !== undefined){
+let data69 = data64.every;
+if((!((typeof data69 == "number") && (isFinite(data69)))) && (typeof data69 !== "string")){
+const err128 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/every",schemaPath:"#/properties/tasks/items/properties/repeat/properties/every/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.repeat.properties.every.type},message:"must be number,string"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -2045,11 +2046,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data67.ttl !== undefined){
-let data68 = data67.ttl;
-if((!((typeof data68 == "number") && (isFinite(data68)))) && (typeof data68 !== "string")){
-const err129 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.properties.ttl.type},message:"must be number,string"};
+if((typeof data69 == "number") && (isFinite(data69))){
+if(data69 > 604800 || isNaN(data69)){
+const err129 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/every",schemaPath:"#/properties/tasks/items/properties/repeat/properties/every/maximum",keyword:"maximum",params:{comparison: "<=", limit: 604800},message:"must be <= 604800"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -2061,9 +2060,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data68 == "number") && (isFinite(data68))){
-if(data68 <= 0 || isNaN(data68)){
-const err130 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(data69 < 0 || isNaN(data69)){
+const err130 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/every",schemaPath:"#/properties/tasks/items/properties/repeat/properties/every/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -2076,9 +2074,9 @@ return false;
 }
 }
 }
-if(typeof data68 === "string"){
-if(data68.length < 1){
-const err131 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(typeof data69 === "string"){
+if(data69.length < 1){
+const err131 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/every",schemaPath:"#/properties/tasks/items/properties/repeat/properties/every/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -2090,8 +2088,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data68)){
-const err132 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(!pattern14.test(data69)){
+const err132 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/every",schemaPath:"#/properties/tasks/items/properties/repeat/properties/every/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -2105,12 +2103,10 @@ return false;
 }
 }
 }
-}
-}
-if(data50.timeout !== undefined){
-let data69 = data50.timeout;
-if(((!((typeof data69 == "number") && (isFinite(data69)))) && (typeof data69 !== "string")) && (data69 !== null)){
-const err133 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,string,null"};
+if(data64.at_most !== undefined){
+let data70 = data64.at_most;
+if(!(((typeof data70 == "number") && (!(data70 % 1) && !isNaN(data70))) && (isFinite(data70)))){
+const err133 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/at_most",schemaPath:"#/properties/tasks/items/properties/repeat/properties/at_most/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -2122,9 +2118,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data69 == "number") && (isFinite(data69))){
-if(data69 <= 0 || isNaN(data69)){
-const err134 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if((typeof data70 == "number") && (isFinite(data70))){
+if(data70 > 10000 || isNaN(data70)){
+const err134 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/at_most",schemaPath:"#/properties/tasks/items/properties/repeat/properties/at_most/maximum",keyword:"maximum",params:{comparison: "<=", limit: 10000},message:"must be <= 10000"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -2136,10 +2132,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(typeof data69 === "string"){
-if(data69.length < 1){
-const err135 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data70 < 1 || isNaN(data70)){
+const err135 = {instancePath:instancePath+"/tasks/" + i6+"/repeat/at_most",schemaPath:"#/properties/tasks/items/properties/repeat/properties/at_most/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -2151,8 +2145,14 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(!pattern14.test(data69)){
-const err136 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+}
+}
+}
+}
+if(data50.retry !== undefined){
+let data71 = data50.retry;
+if((!(((typeof data71 == "number") && (!(data71 % 1) && !isNaN(data71))) && (isFinite(data71)))) && (data71 !== null)){
+const err136 = {instancePath:instancePath+"/tasks/" + i6+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry.type},message:"must be integer,null"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -2164,12 +2164,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data50.pool !== undefined){
-let data70 = data50.pool;
-if((typeof data70 !== "string") && (data70 !== null)){
-const err137 = {instancePath:instancePath+"/tasks/" + i6+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.pool.type},message:"must be string,null"};
+if((typeof data71 == "number") && (isFinite(data71))){
+if(data71 < 0 || isNaN(data71)){
+const err137 = {instancePath:instancePath+"/tasks/" + i6+"/retry",schemaPath:"#/properties/tasks/items/properties/retry/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -2181,9 +2178,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(typeof data70 === "string"){
-if(!pattern17.test(data70)){
-const err138 = {instancePath:instancePath+"/tasks/" + i6+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+}
+}
+if(data50.retry_delay !== undefined){
+let data72 = data50.retry_delay;
+if(((!((typeof data72 == "number") && (isFinite(data72)))) && (typeof data72 !== "string")) && (data72 !== null)){
+const err138 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.retry_delay.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -2195,11 +2195,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-else {
-const err139 = {instancePath:instancePath+"/tasks/" + i6,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data72 == "number") && (isFinite(data72))){
+if(data72 < 0 || isNaN(data72)){
+const err139 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -2212,9 +2210,9 @@ return false;
 }
 }
 }
-}
-else {
-const err140 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(typeof data72 === "string"){
+if(data72.length < 1){
+const err140 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -2226,15 +2224,300 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err141 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!pattern14.test(data72)){
+const err141 = {instancePath:instancePath+"/tasks/" + i6+"/retry_delay",schemaPath:"#/properties/tasks/items/properties/retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err141];
 }
 else {
 vErrors.push(err141);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data50.max_retry_delay !== undefined){
+let data73 = data50.max_retry_delay;
+if(((!((typeof data73 == "number") && (isFinite(data73)))) && (typeof data73 !== "string")) && (data73 !== null)){
+const err142 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.max_retry_delay.type},message:"must be number,string,null"};
+if(vErrors === null){
+vErrors = [err142];
+}
+else {
+vErrors.push(err142);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data73 == "number") && (isFinite(data73))){
+if(data73 < 0 || isNaN(data73)){
+const err143 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err143];
+}
+else {
+vErrors.push(err143);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data73 === "string"){
+if(data73.length < 1){
+const err144 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err144];
+}
+else {
+vErrors.push(err144);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(!pattern14.test(data73)){
+const err145 = {instancePath:instancePath+"/tasks/" + i6+"/max_retry_delay",schemaPath:"#/properties/tasks/items/properties/max_retry_delay/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err145];
+}
+else {
+vErrors.push(err145);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data50.cache !== undefined){
+let data74 = data50.cache;
+if(((typeof data74 !== "boolean") && (!(data74 && typeof data74 == "object" && !Array.isArray(data74)))) && (data74 !== null)){
+const err146 = {instancePath:instancePath+"/tasks/" + i6+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.type},message:"must be boolean,object,null"};
+if(vErrors === null){
+vErrors = [err146];
+}
+else {
+vErrors.push(err146);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
+for(const key15 in data74){
+if(!(key15 === "ttl")){
+const err147 = {instancePath:instancePath+"/tasks/" + i6+"/cache",schemaPath:"#/properties/tasks/items/properties/cache/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+if(vErrors === null){
+vErrors = [err147];
+}
+else {
+vErrors.push(err147);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(data74.ttl !== undefined){
+let data75 = data74.ttl;
+if((!((typeof data75 == "number") && (isFinite(data75)))) && (typeof data75 !== "string")){
+const err148 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.cache.properties.ttl.type},message:"must be number,string"};
+if(vErrors === null){
+vErrors = [err148];
+}
+else {
+vErrors.push(err148);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data75 == "number") && (isFinite(data75))){
+if(data75 <= 0 || isNaN(data75)){
+const err149 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(vErrors === null){
+vErrors = [err149];
+}
+else {
+vErrors.push(err149);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data75 === "string"){
+if(data75.length < 1){
+const err150 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err150];
+}
+else {
+vErrors.push(err150);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(!pattern14.test(data75)){
+const err151 = {instancePath:instancePath+"/tasks/" + i6+"/cache/ttl",schemaPath:"#/properties/tasks/items/properties/cache/properties/ttl/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err151];
+}
+else {
+vErrors.push(err151);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+}
+if(data50.timeout !== undefined){
+let data76 = data50.timeout;
+if(((!((typeof data76 == "number") && (isFinite(data76)))) && (typeof data76 !== "string")) && (data76 !== null)){
+const err152 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.timeout.type},message:"must be number,string,null"};
+if(vErrors === null){
+vErrors = [err152];
+}
+else {
+vErrors.push(err152);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data76 == "number") && (isFinite(data76))){
+if(data76 <= 0 || isNaN(data76)){
+const err153 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
+if(vErrors === null){
+vErrors = [err153];
+}
+else {
+vErrors.push(err153);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+if(typeof data76 === "string"){
+if(data76.length < 1){
+const err154 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err154];
+}
+else {
+vErrors.push(err154);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(!pattern14.test(data76)){
+const err155 = {instancePath:instancePath+"/tasks/" + i6+"/timeout",schemaPath:"#/properties/tasks/items/properties/timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
+if(vErrors === null){
+vErrors = [err155];
+}
+else {
+vErrors.push(err155);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data50.pool !== undefined){
+let data77 = data50.pool;
+if((typeof data77 !== "string") && (data77 !== null)){
+const err156 = {instancePath:instancePath+"/tasks/" + i6+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/type",keyword:"type",params:{type: schema31.properties.tasks.items.properties.pool.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err156];
+}
+else {
+vErrors.push(err156);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(typeof data77 === "string"){
+if(!pattern17.test(data77)){
+const err157 = {instancePath:instancePath+"/tasks/" + i6+"/pool",schemaPath:"#/properties/tasks/items/properties/pool/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+if(vErrors === null){
+vErrors = [err157];
+}
+else {
+vErrors.push(err157);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+else {
+const err158 = {instancePath:instancePath+"/tasks/" + i6,schemaPath:"#/properties/tasks/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err158];
+}
+else {
+vErrors.push(err158);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err159 = {instancePath:instancePath+"/tasks",schemaPath:"#/properties/tasks/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err159];
+}
+else {
+vErrors.push(err159);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err160 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err160];
+}
+else {
+vErrors.push(err160);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

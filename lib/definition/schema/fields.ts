@@ -39,8 +39,10 @@ export const PIPELINE_FIELDS = [
 ];
 
 export const TASK_FIELDS = split(
-  'id tool inputs parallel_over fan_out_concurrency on_item_error when on_error await retry retry_delay max_retry_delay cache timeout pool',
+  'id tool inputs parallel_over fan_out_concurrency on_item_error when on_error await repeat retry retry_delay max_retry_delay cache timeout pool',
 );
+
+export const REPEAT_FIELDS = split('until every at_most');
 
 export const PARAM_FIELDS = split('type description default enum minimum maximum pattern items properties');
 
@@ -62,6 +64,9 @@ export const SUB_PIPELINE_FIELDS = split('id goal reads stores inputs file pipel
 
 /** A task has at most so many conditions: each is looked at for every item (D77). */
 export const MAX_CONDITIONS = 20;
+
+/** How often a task may call its tool until a condition holds, and how long it waits before it does so again (D83). */
+export const REPEAT_LIMITS = { rounds: 10_000, defaultRounds: 20, everyDays: 7, defaultEvery: '30s' };
 
 /** Task ids that would hide a template namespace (D1). */
 export const RESERVED_TASK_IDS: readonly string[] = ['pipeline', 'params', 'session', 'item'];

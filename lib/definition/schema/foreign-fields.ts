@@ -1,6 +1,13 @@
 import { isObject } from '../../common/json/json.js';
 import { type Hint, hintRename } from '../problems/hint.js';
-import { PARAM_FIELDS, PIPELINE_FIELDS, PLAN_FIELDS, SUB_PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
+import {
+  PARAM_FIELDS,
+  PIPELINE_FIELDS,
+  PLAN_FIELDS,
+  REPEAT_FIELDS,
+  SUB_PIPELINE_FIELDS,
+  TASK_FIELDS,
+} from './fields.js';
 import { guessKeys, joinTexts } from './value-hints.js';
 
 /**
@@ -55,6 +62,12 @@ const TIMEOUTS =
   'timeout_sec timeout_secs timeout_seconds timeout_minutes deadline execution_timeout active_deadline_seconds start_to_close_timeout';
 const LABELS = 'tags metadata annotations owner owners';
 
+const REPEAT =
+  'write repeat: {until: "{{this.output.done}}", every: 30s, at_most: 20}; for the items of a list there is parallel_over';
+
+const REPEATS =
+  'until while loop_until do_until do_while repeat_until retry_until repeat_policy repeat_interval poll polling poll_interval';
+
 const TASK_HINTS = createHints([
   [CONDITIONS, CONDITION_ADVICE],
   [
@@ -65,10 +78,7 @@ const TASK_HINTS = createHints([
     'loop loops for for_each foreach each items with_items with_param with_sequence map matrix strategy parallel',
     'write parallel_over: "{{TASK.output}}", and {{item}} in the inputs',
   ],
-  [
-    'while until repeat repeat_policy',
-    'no task repeats until something is so; retry: N repeats failed attempts',
-  ],
+  [REPEATS, REPEAT],
   [
     'with args arguments parameters params input_data kwargs config body',
     'what the tool gets is under "inputs"',
@@ -137,6 +147,24 @@ const PIPELINE_HINTS = createHints([
   [`pool ${POOLS}`, POOL_OF_TASK],
 ]);
 
+const REPEAT_HINTS = createHints([
+  ['condition conditions when exit_condition stop_when success_condition exit_on', { name: 'until' }],
+  ['while repeat', 'write until: with the condition that ends it; a keyword under "not" turns one around'],
+  ['interval interval_sec interval_seconds delay wait sleep poll_interval period', { name: 'every' }],
+  [
+    'limit max_iterations max_attempts attempts times count max max_rounds rounds check_frequency',
+    { name: 'at_most' },
+  ],
+  [
+    `max_duration ${TIMEOUTS} timeout`,
+    'at_most times every is how long it waits; "timeout" of the task limits each attempt, that of the pipeline the run',
+  ],
+  [
+    'on_failure on_limit fail_on_max_reached',
+    'a task whose condition never holds fails; on_error: continue of the task goes on',
+  ],
+]);
+
 const PARAM_HINTS = createHints([
   ['required optional nullable', 'a param without "default" is required; default: null makes it optional'],
   ['choices options values allowed one_of', { name: 'enum' }],
@@ -181,6 +209,7 @@ const HINTS = new Map<readonly string[], () => Hints>([
   [TASK_FIELDS, TASK_HINTS],
   [PIPELINE_FIELDS, PIPELINE_HINTS],
   [PARAM_FIELDS, PARAM_HINTS],
+  [REPEAT_FIELDS, REPEAT_HINTS],
   [PLAN_FIELDS, PLAN_HINTS],
   [SUB_PIPELINE_FIELDS, SUB_PIPELINE_HINTS],
 ]);

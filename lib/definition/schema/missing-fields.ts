@@ -39,6 +39,12 @@ const OF_WHOLE: Readonly<Record<DefinitionKind, Fillings>> = {
 
 const TOOL: Filling = { hint: 'write tool: NAME; `wavetrain tools` lists them', value: 'mock' };
 
+const UNTIL: Filling = {
+  hint: 'say under "until" what ends it, as in until: "{{this.output.done}}"',
+  value: '{{this.output}}',
+  place: 'first',
+};
+
 /** Suggests what to write for the fields that a definition and its tasks must have (D8). */
 export class MissingFields {
   readonly #definition: unknown;
@@ -68,6 +74,7 @@ export class MissingFields {
     if (path.length === 0) return OF_WHOLE[kind][field];
     const [list, index] = path;
     if (kind !== 'pipeline' || list !== parts || typeof index !== 'number') return undefined;
+    if (field === 'until') return UNTIL;
     if (field === 'tool') return TOOL;
     if (field !== 'id') return undefined;
     return { hint: 'write id: NAME, the key of its output', value: this.#freeId(index + 1), place: 'first' };

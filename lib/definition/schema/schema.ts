@@ -14,7 +14,7 @@ import {
   startFields,
   TASK_ID,
 } from './definition-fields.js';
-import { MAX_CONDITIONS } from './fields.js';
+import { repeatField, whenField } from './conditions.js';
 
 /**
  * The single source of the pipeline definition: TypeScript types, validators, the JSON Schema for editors and the
@@ -48,29 +48,6 @@ export const ParamDefinition = Type.Object(
   },
   { additionalProperties: false, description: 'A typed parameter.' },
 );
-
-export type ConditionDefinition = string | ({ readonly value: string } & Readonly<Record<string, unknown>>);
-
-/** A template, or a value with the keywords that it must satisfy (D77). */
-const conditionSchema = {
-  type: ['string', 'object'],
-  properties: { value: { type: 'string', description: 'The template whose value is looked at.' } },
-  required: ['value'],
-} as const;
-
-/** A condition, or several of which each must hold (D77). */
-function whenField(description: string) {
-  return Type.Optional(
-    Type.Unsafe<ConditionDefinition | readonly ConditionDefinition[]>({
-      ...conditionSchema,
-      type: [...conditionSchema.type, 'array', 'null'],
-      items: conditionSchema,
-      minItems: 1,
-      maxItems: MAX_CONDITIONS,
-      description,
-    }),
-  );
-}
 
 export const TaskDefinition = Type.Object(
   {
@@ -116,6 +93,7 @@ export const TaskDefinition = Type.Object(
         description: 'Tasks that must run first although no template references them.',
       }),
     ),
+    repeat: repeatField,
     retry: optionalField(
       Type.Integer({ minimum: 0, default: 0, description: 'How many times a failed attempt is retried.' }),
     ),

@@ -25,9 +25,11 @@ export function hintForWrongType({ path, wanted, value }: WrongType, keyLists: K
     case 'object':
       if (value === null && path.length === 2 && path[0] === 'params')
         return `write ${field}: {type: string}`;
+      if (field === 'repeat') return REPEAT_HINT;
       if (!Array.isArray(value)) return undefined;
       return field === 'params' ? 'write each param as NAME: {type: …}' : OBJECT_HINTS[field];
     case 'string':
+      if (field === 'until') return 'write a template, as in until: "{{this.output.done}}"';
       if (path.at(-1) === 'when') return 'write a template, as in when: "{{params.NAME}}", or remove it';
       return field === 'parallel_over' ? hintForItems(value) : hintForText(field, value);
     case 'integer':
@@ -39,6 +41,8 @@ export function hintForWrongType({ path, wanted, value }: WrongType, keyLists: K
 }
 
 const OBJECT_HINTS: Readonly<Record<string, string>> = { inputs: 'write each input as NAME: VALUE' };
+
+const REPEAT_HINT = 'write repeat: {until: "{{this.output.done}}", every: 30s, at_most: 20}';
 
 function hintForText(field: string, value: unknown): Hint | undefined {
   if (typeof value !== 'number' && typeof value !== 'boolean') return undefined;
@@ -88,7 +92,14 @@ export function hintForDuration(path: Path, text: string): Hint | undefined {
 }
 
 /** The fields that are durations; only these have units in other products. */
-const TIMES: ReadonlySet<string> = new Set(['timeout', 'retry_delay', 'max_retry_delay', 'ttl', 'keep']);
+const TIMES: ReadonlySet<string> = new Set([
+  'timeout',
+  'retry_delay',
+  'max_retry_delay',
+  'ttl',
+  'keep',
+  'every',
+]);
 
 function readNumber(field: string, text: string): number | undefined {
   const number = text.trim() === '' ? Number.NaN : Number(text);

@@ -5,7 +5,9 @@ import type { Json, JsonObject } from '../../common/json/json.js';
 import { writeStart } from '../../common/json/json-writer.js';
 import { ellipsize } from '../../common/text.js';
 import { TemplateError } from './expressions/operand.js';
-import type { TemplateScope } from './scope.js';
+import { THIS } from './reference.js';
+import type { RenderMeter } from './render-meter.js';
+import type { TaskMembers, TemplateScope } from './scope.js';
 import type { Template } from './template.js';
 
 /** A condition that a task has before it calls its tool (D77). */
@@ -78,6 +80,40 @@ export class ConditionCheck {
 /** Renders conditions that read no item. */
 export function renderWith(scope: TemplateScope): RenderCondition {
   return ({ template }) => template.render(scope);
+}
+
+/** Renders conditions that read the output of a round as `this` (D83). */
+export function renderAfterRound(scope: TemplateScope, output: Json): RenderCondition {
+  return renderWith(new RoundScope(scope, output));
+}
+
+/** The values that the conditions of a round can read: those of its task, and its output. */
+class RoundScope implements TemplateScope {
+  readonly inputs: JsonObject;
+  readonly params: JsonObject;
+  readonly session: Record<string, Json>;
+  readonly goal: string;
+  readonly meter: RenderMeter | undefined;
+  readonly #outer: TemplateScope;
+  readonly #output: Json;
+
+  constructor(outer: TemplateScope, output: Json) {
+    this.inputs = outer.inputs;
+    this.params = outer.params;
+    this.session = outer.session;
+    this.goal = outer.goal;
+    this.meter = outer.meter;
+    this.#outer = outer;
+    this.#output = output;
+  }
+
+  output(taskId: string): Json | undefined {
+    return taskId === THIS ? this.#output : this.#outer.output(taskId);
+  }
+
+  stateOf(taskId: string): TaskMembers | undefined {
+    return taskId === THIS ? undefined : this.#outer.stateOf?.(taskId);
+  }
 }
 
 /** Renders conditions for the items of a fan-out: parts that read no item are evaluated once. */

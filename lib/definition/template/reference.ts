@@ -20,6 +20,8 @@ export type Reference =
   | { readonly kind: 'param'; readonly name: string }
   | { readonly kind: 'session'; readonly key: string }
   | { readonly kind: 'item' }
+  /** The output of a round, which only conditions in `repeat.until` read (D83); the members are those of a task. */
+  | { readonly kind: 'this'; readonly omitted: boolean; readonly meant?: string }
   | { readonly kind: 'goal' }
   | { readonly kind: 'run'; readonly member: string }
   | { readonly kind: 'secret'; readonly name: string }
@@ -52,6 +54,9 @@ export function isRunNamespace(root: string): boolean {
 export function isHandlerMember(member: string): boolean {
   return HANDLER_MEMBERS.includes(member);
 }
+
+/** The root under which the conditions of a repeated task read the output of a round (D83). */
+export const THIS = 'this';
 
 /** The name of a secret (D61). */
 export const SECRET_NAME = /^[A-Z][A-Z0-9_]*$/;
@@ -92,8 +97,14 @@ export function resolveReference(
     case 'run':
       return taskIds.has(root) ? resolveMember(root, path, known) : resolveRunMember(path);
     default:
-      return taskIds.has(root) ? resolveMember(root, path, known) : unknownName(expression, taskIds, known);
+      if (taskIds.has(root)) return resolveMember(root, path, known);
+      return root === THIS ? resolveThis(path) : unknownName(expression, taskIds, known);
   }
+}
+
+/** Resolves the path of an expression that begins with `this`: in `repeat.until` also where a task is called so (D83). */
+export function resolveThis(path: readonly Segment[]): Reference {
+  return { kind: THIS, ...readOutputPath(THIS, path) };
 }
 
 function resolveKey(
@@ -154,11 +165,18 @@ function resolveMember(taskId: string, path: readonly Segment[], { uncertain }: 
   return { kind: 'task', taskId, omitted: false, member: path[0]?.name as StateMember };
 }
 
-function resolveTask(taskId: string, [first, ...rest]: readonly Segment[]): Reference {
+function resolveTask(taskId: string, path: readonly Segment[]): Reference {
+  return { kind: 'task', taskId, ...readOutputPath(taskId, path) };
+}
+
+function readOutputPath(
+  root: string,
+  [first, ...rest]: readonly Segment[],
+): { readonly omitted: boolean; readonly meant?: string } {
   const name = first?.kind === 'field' ? first.name : '';
   const omitted = name !== OUTPUT;
-  if (!omitted || nearest(name, [OUTPUT]) === undefined) return { kind: 'task', taskId, omitted };
-  return { kind: 'task', taskId, omitted, meant: formatPath(`${taskId}.${OUTPUT}`, rest) };
+  if (!omitted || nearest(name, [OUTPUT]) === undefined) return { omitted };
+  return { omitted, meant: formatPath(`${root}.${OUTPUT}`, rest) };
 }
 
 const OUTPUT = 'output';

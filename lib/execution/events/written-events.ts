@@ -22,6 +22,7 @@ export const WRITTEN_BY_CALLS: ReadonlySet<unknown> = new Set<LiveEvent['kind']>
   'text',
   'usage',
   'retry',
+  'round',
 ]);
 
 /** The events of another process. The run writes them again while it is rebuilt, in the same order but for those of a wave. */

@@ -1,9 +1,10 @@
-import type { FailedResult } from '../../../machines/types.js';
+import type { FailedResult, TaskResult } from '../../../machines/types.js';
 import { errorMessage, isNonRetryable, ToolError } from '../../common/errors.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { InvocationServices } from '../run-context.js';
 import {
+  attemptsOfRound,
   type Call,
   type CallListener,
   type CallOutput,
@@ -22,6 +23,8 @@ import {
   type CallSettled,
   measureRetry,
   type RetryWaits,
+  ROUND_BYTES,
+  type RoundEnded,
   SKIP_BYTES,
 } from './fact.js';
 import { callKey } from './replay.js';
@@ -86,6 +89,19 @@ class DurableCall extends LayeredCall {
         this.call.slot.wait();
         return false;
       }
+      case 'round': {
+        const { round: number, attempts, at, due } = fact;
+        this.#countCalls(attempts - (this.#progress?.attempts ?? 0));
+        this.services.invocations++;
+        this.#runBudget.reserve(ROUND_BYTES);
+        this.#replayAttempt(fact);
+        this.outer.onRound(this.call, due);
+        this.call.round = { number: number + 1, attemptsBefore: attempts };
+        this.#progress = { attempts, due, delayMs: Math.max(0, due - at) };
+        this.#hasSlot = false;
+        this.call.slot.wait();
+        return false;
+      }
       case 'due': {
         this.#progress = { attempts: this.#progress?.attempts ?? 0, due: undefined, delayMs: 0 };
         this.call.slot.resume(() => {
@@ -104,7 +120,7 @@ class DurableCall extends LayeredCall {
   }
 
   /** Lets the last attempt begin and end at the times at which it did before. */
-  #replayAttempt({ at, attempts, ms }: CallSettled | RetryWaits): void {
+  #replayAttempt({ at, attempts, ms }: CallSettled | RetryWaits | RoundEnded): void {
     const { timeline } = this.#history.run;
     if (ms !== undefined) timeline.replayExactly(at - ms);
     this.call.attempts = attempts;
@@ -115,11 +131,14 @@ class DurableCall extends LayeredCall {
   #settle(fact: CallSettled): void {
     const { attempts } = fact;
     this.#runBudget.reserve(CALL_BYTES);
-    if (attempts > 0) {
+    const hasCalled = attemptsOfRound({ attempts, round: this.call.round }) > 0;
+    if (hasCalled) {
       this.#countCalls(attempts - (this.#progress?.attempts ?? 0));
       this.services.invocations++;
     }
-    this.#replayAttempt(fact);
+    // A call that has ended between two rounds has made no further attempt.
+    if (hasCalled || attempts === 0) this.#replayAttempt(fact);
+    else this.#history.run.timeline.replayExactly(fact.at);
     const call = this.call;
     if (fact.kind === 'failed') {
       if (fact.permanent) this.services.parent?.onPermanentFailure?.();
@@ -191,7 +210,8 @@ class DurableCall extends LayeredCall {
     this.#isSettled = true;
     const { attempts, due } = this.#progress ?? { attempts: 0, due: undefined };
     const wasAtWork = due === undefined && this.#hasSlot;
-    if (attempts > 0 || wasAtWork) this.services.invocations++;
+    const ofRound = attemptsOfRound({ attempts, round: this.call.round });
+    if (ofRound > 0 || wasAtWork) this.services.invocations++;
     this.#fail(STOPPED, attempts + (wasAtWork ? 1 : 0));
   }
 
@@ -243,6 +263,13 @@ class DurableCall extends LayeredCall {
     this.#noteEnd({ kind: 'retry', ...this.#fields, attempts, error, due });
   }
 
+  override onRound(call: Call, due: number): void {
+    const { attempts, round } = call;
+    this.#history.dropNested(this.#taskId, this.#item, attempts);
+    this.outer.onRound(call, due);
+    this.#noteEnd({ kind: 'round', ...this.#fields, round: round?.number ?? 1, attempts, due });
+  }
+
   override onCall({ attempts: attempt }: Call): Promise<void> | undefined {
     if (!this.#isAtMostOnce && attempt !== this.#atWork) {
       // A call that fails again and again must not note more than the disk takes.
@@ -258,13 +285,14 @@ class DurableCall extends LayeredCall {
     this.#history.note({ kind: 'due', ...this.#fields });
   }
 
-  override onSuccess(call: Call, output: CallOutput): void {
+  override onSuccess(call: Call, output: CallOutput): TaskResult | undefined {
     const { attempts } = call;
     const { value, writes, sizeBytes: bytes } = output;
     this.#history.dropNested(this.#taskId, this.#item, attempts);
-    this.outer.onSuccess(call, output);
+    const result = this.outer.onSuccess(call, output);
     this.#payForValue(bytes);
     this.#noteEnd({ kind: 'succeeded', ...this.#fields, value, writes, attempts, bytes });
+    return result;
   }
 
   override onCacheHit(call: Call, cached: CachedOutput): void {
@@ -295,7 +323,7 @@ class DurableCall extends LayeredCall {
   }
 
   /** Notes the end of the last attempt: the time that its owner has kept, or of a task's only call, that of its publication. */
-  #noteEnd(fact: Unplaced<CallSettled | RetryWaits>): void {
+  #noteEnd(fact: Unplaced<CallSettled | RetryWaits | RoundEnded>): void {
     const { timeline } = this.#history.run;
     const isKept = this.#item !== undefined || fact.kind !== 'succeeded';
     const at = isKept ? timeline.latest : timeline.now();

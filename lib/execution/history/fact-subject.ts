@@ -21,6 +21,7 @@ export function subjectOf(fact: Fact): FactSubject {
     case 'failed':
     case 'skipped':
     case 'retry':
+    case 'round':
     case 'due':
     case 'called':
       return itemOf(fact.place, fact.task, fact.item);

@@ -87,7 +87,18 @@ export interface RetryWaits extends OfAttempt {
   readonly due: number;
 }
 
-/** The delay before an attempt is over. */
+/** A round has ended, its conditions do not hold, and another one follows (D83). */
+export interface RoundEnded extends OfAttempt {
+  readonly kind: 'round';
+  /** From 1. */
+  readonly round: number;
+  /** Attempts of all rounds so far. */
+  readonly attempts: number;
+  /** When the next round is due, in milliseconds since 1970, by the clock. */
+  readonly due: number;
+}
+
+/** The delay before an attempt, or before a round, is over. */
 export interface RetryDue extends OfCall {
   readonly kind: 'due';
 }
@@ -162,6 +173,7 @@ export interface SliceContinued extends Placed {
 export type PlacedFact =
   | CallSettled
   | RetryWaits
+  | RoundEnded
   | RetryDue
   | CallBegun
   | TaskPublished
@@ -175,7 +187,7 @@ export type PlacedFact =
   | SliceContinued;
 
 /** Facts of one call, which are replayed when the call is made again. */
-export type CallFact = CallSettled | RetryWaits | RetryDue;
+export type CallFact = CallSettled | RetryWaits | RoundEnded | RetryDue;
 
 /** Memory of what the disk holds of a call besides its value: its fact and its event. Otherwise a tenant could fill the disk. */
 export const CALL_BYTES = 400;
@@ -185,6 +197,9 @@ export const SKIP_BYTES = 64;
 
 /** Memory of what is on the disk of a pipeline inside a task, besides its calls. */
 export const NESTED_BYTES = 1024;
+
+/** Memory of what is on the disk of a round: its facts, and its event with a reason. */
+export const ROUND_BYTES = 1024;
 
 /** Returns the memory of what is on the disk of a retry. */
 export function measureRetry(error: string): number {
@@ -196,12 +211,13 @@ export function measureNestedFact(fact: Fact): number {
   if (fact.kind === 'succeeded') return CALL_BYTES + fact.bytes;
   if (fact.kind === 'failed' || fact.kind === 'skipped') return CALL_BYTES;
   if (fact.kind === 'retry') return measureRetry(fact.error);
+  if (fact.kind === 'round') return ROUND_BYTES;
   return fact.kind === 'nested' ? NESTED_BYTES : 0;
 }
 
 /** How far the attempts of a call have come. */
 export interface CallProgress {
-  /** Attempts that have failed. */
+  /** Attempts that have failed, or have ended a round. */
   readonly attempts: number;
   /** When the next attempt is due, in milliseconds since 1970; undefined when it was due already. */
   readonly due: number | undefined;

@@ -141,6 +141,7 @@ export class PastFacts implements PastEvents {
       case 'failed':
       case 'skipped':
       case 'retry':
+      case 'round':
         this.nested.endAttempt(attemptPrefix(fact.place, fact.task, fact.item, fact.attempts));
         this.#pendingEvents.endAttempt(fact);
         if (this.#called.size > 0) this.#called.delete(toKey(fact));

@@ -184,6 +184,7 @@ export function toKey(fact: Fact): string {
     case 'failed':
     case 'skipped':
     case 'retry':
+    case 'round':
     case 'due':
     case 'called':
       return callKey(fact.place, fact.task, fact.item);

@@ -1,7 +1,8 @@
 import type { Abortable, Slot } from '../../../machines/ports.js';
-import { type FailedResult, SKIPPED } from '../../../machines/types.js';
+import { type FailedResult, SKIPPED, type TaskResult } from '../../../machines/types.js';
 import type { ToolError } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
+import type { ConditionCheck } from '../../definition/template/condition.js';
 import type { Task } from '../../pipelines/pipeline.js';
 import type { CallProgress } from '../history/fact.js';
 import type { InvocationServices } from '../run-context.js';
@@ -21,6 +22,8 @@ export interface Call {
   progress: CallProgress | undefined;
   /** Attempts that have begun, those of other processes included. */
   attempts: number;
+  /** Of a task with `repeat`, the round at work or the next one; undefined before the first has begun (D83). */
+  round: CallRound | undefined;
   /** Empty before the layer `render`. */
   inputs: JsonObject;
   /** Memory that the layer `render` has taken from the run until the call settles. */
@@ -31,6 +34,19 @@ export interface Call {
   models: InvocationModels | undefined;
 }
 
+/** A round of a call that is repeated (D83). */
+interface CallRound {
+  /** From 1. */
+  readonly number: number;
+  /** Attempts of the rounds before. */
+  readonly attemptsBefore: number;
+}
+
+/** The attempts of the round at work; of a call that is not repeated, all. */
+export function attemptsOfRound({ attempts, round }: Pick<Call, 'attempts' | 'round'>): number {
+  return attempts - (round?.attemptsBefore ?? 0);
+}
+
 /** The task that makes a call. */
 export interface CallOwner extends CallListener {
   onFailure(call: Call, error: string, thrown?: unknown): FailedResult;
@@ -38,6 +54,8 @@ export interface CallOwner extends CallListener {
   reuseItem(call: Call): AbortableCall | undefined;
   /** Says why the call of an item is not made (D78); undefined when all conditions hold. */
   decide(call: Call): { readonly reason: string } | { readonly error: string } | undefined;
+  /** Says why a round is not the last one (D83); undefined when the conditions hold of its output. @throws Error when they cannot be looked at */
+  findUnmet(until: ConditionCheck, output: Json): string | undefined;
   /** Renders and validates the inputs of a call; returns an error message when they are invalid. */
   render(call: Call): string | undefined;
   /** Gives the memory of the inputs back. May be called again. */
@@ -68,7 +86,10 @@ export interface CallListener {
   onRetry(call: Call, error: string, due: number): void;
   /** Called when the delay before an attempt is over. */
   onDue(call: Call): void;
-  onSuccess(call: Call, output: CallOutput): void;
+  /** Called when a round has ended that another one follows (D83). @param due when, in milliseconds since 1970 */
+  onRound(call: Call, due: number): void;
+  /** Returns how the slot is settled; undefined when the call goes on with another round (D83). */
+  onSuccess(call: Call, output: CallOutput): TaskResult | undefined;
   /**
    * Returns the error as it is kept: without a long text when there is no memory for it. Returns undefined when the call
    * goes on with another attempt; its slot is not to be settled then. @param thrown what the last attempt threw
@@ -114,8 +135,12 @@ export class CallRelay implements CallListener {
     this.outer.onDue(call);
   }
 
-  onSuccess(call: Call, output: CallOutput): void {
-    this.outer.onSuccess(call, output);
+  onRound(call: Call, due: number): void {
+    this.outer.onRound(call, due);
+  }
+
+  onSuccess(call: Call, output: CallOutput): TaskResult | undefined {
+    return this.outer.onSuccess(call, output);
   }
 
   onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined {
@@ -185,6 +210,9 @@ export function skipCall(call: Call, listener: CallListener, reason: string): vo
   listener.onSkip(call, reason);
   call.slot.settle(SKIPPED);
 }
+
+/** The end of a call that has called its tool. */
+export const SUCCEEDED = { ok: true } as const;
 
 export const NO_ABORT: AbortableCall = { abort() {} };
 

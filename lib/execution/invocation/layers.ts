@@ -3,9 +3,10 @@ import { durable } from '../history/durable-call.js';
 import type { InvocationServices } from '../run-context.js';
 import { makeAttempt } from './attempt/attempt.js';
 import { cache } from './cache/cached-call.js';
-import { failCall, type Layer, type MakeCall, NO_ABORT, skipCall } from './call.js';
-import { observe } from './observed-attempt.js';
+import { attemptsOfRound, failCall, type Layer, type MakeCall, NO_ABORT, skipCall } from './call.js';
+import { observe } from './attempt/observed-attempt.js';
 import { pool } from './pool.js';
+import { repeat } from './repeat.js';
 import { retry } from './retry.js';
 import { timeout } from './timeout.js';
 
@@ -34,9 +35,9 @@ const render: Layer = (_, next) => (call, listener) => {
   return NO_ABORT;
 };
 
-/** The invocations of a run (D20). A call that may have to wait for its first place is counted by `pool` when it has it. */
+/** The invocations of a run (D20), of which each round is one. A call that may have to wait for its first place is counted by `pool` when it has it. */
 const count: Layer = (services, next, task) => (call, listener) => {
-  if (task.pool === undefined || call.attempts > 0) services.invocations++;
+  if (task.pool === undefined || attemptsOfRound(call) > 0) services.invocations++;
   return next(call, listener);
 };
 
@@ -47,6 +48,7 @@ const count: Layer = (services, next, task) => (call, listener) => {
  * - `condition` inside `durable`, since a skip is a fact, and before anything is rendered.
  * - `render` once for all attempts, and not for a call whose outcome is replayed.
  * - `cache` after `render`, since the inputs are its key, and inside `durable`, since a hit is a fact. It is asked once.
+ * - `repeat` after `render`, since the inputs are the same in each round, and outside of `retry`: a round has retries of its own.
  * - `count` counts what calls its tool, once for all attempts.
  * - `retry` makes the layers inside of it anew for each attempt.
  * - `pool` inside `retry`, so that a call has no place between its attempts, and outside `timeout`: nothing of an attempt has
@@ -61,6 +63,7 @@ const LAYERS: readonly Layer[] = [
   condition,
   render,
   cache,
+  repeat,
   count,
   retry,
   pool,
@@ -90,13 +93,15 @@ export class CallLayers {
 }
 
 /** A number for the layers by which tasks differ. */
-function usedLayers({ cacheMs, retries, timeoutMs, pool: poolName, itemConditions }: Task): number {
+function usedLayers(task: Task): number {
+  const { cacheMs, retries, timeoutMs, pool: poolName, itemConditions, repeat: rounds } = task;
   const used = [
     cacheMs !== undefined,
     retries > 0,
     timeoutMs !== undefined,
     poolName !== undefined,
     itemConditions.length > 0,
+    rounds !== undefined,
   ];
   return used.reduce((sum, isUsed, at) => sum + (isUsed ? 2 ** at : 0), 0);
 }

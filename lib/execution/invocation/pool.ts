@@ -1,4 +1,4 @@
-import type { FailedResult } from '../../../machines/types.js';
+import type { FailedResult, TaskResult } from '../../../machines/types.js';
 import { ToolError } from '../../common/errors.js';
 import type { Release } from '../../common/scheduling/concurrency-limiter.js';
 import { describeUnknownPool, type TaskPool } from '../../common/scheduling/task-pools.js';
@@ -6,6 +6,7 @@ import { eventLoopBudget, nextSliceWhenOver } from '../run/event-loop-budget.js'
 import type { InvocationServices } from '../run-context.js';
 import {
   type AbortableCall,
+  attemptsOfRound,
   type Call,
   type CallListener,
   type CallOutput,
@@ -47,7 +48,7 @@ class PooledAttempt extends LayeredCall implements CancellableWait {
   /** The invocation counts when its tool is first called (D20). */
   #begin(release: Release): void {
     this.#release = release;
-    if (this.call.attempts === 0) this.services.invocations++;
+    if (attemptsOfRound(this.call) === 0) this.services.invocations++;
     this.makeInner();
   }
 
@@ -111,9 +112,9 @@ class PooledAttempt extends LayeredCall implements CancellableWait {
     failCall(this.call, this.outer, error.message, error);
   }
 
-  override onSuccess(call: Call, output: CallOutput): void {
+  override onSuccess(call: Call, output: CallOutput): TaskResult | undefined {
     this.#release?.();
-    this.outer.onSuccess(call, output);
+    return this.outer.onSuccess(call, output);
   }
 
   override onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined {

@@ -1,7 +1,7 @@
 import type { FailedResult } from '../../../machines/types.js';
 import { errorMessage, isNonRetryable, readRetryAfterMs, type ToolError } from '../../common/errors.js';
 import { measureRetry } from '../history/fact.js';
-import { type Call, failCall, type Layer, LayeredCall, STOPPED } from './call.js';
+import { attemptsOfRound, type Call, failCall, type Layer, LayeredCall, STOPPED } from './call.js';
 import { retryDelayMs, taskBackoff } from './retry-delay.js';
 
 /** A call that is made again after a delay when an attempt has failed (rule 13, D18). The slot is free meanwhile. */
@@ -35,7 +35,7 @@ class RetriedCall extends LayeredCall {
   }
 
   override onFailure(call: Call, message: string, thrown?: unknown): FailedResult | undefined {
-    const isLast = this.#isAborted || call.attempts > call.task.retries;
+    const isLast = this.#isAborted || attemptsOfRound(call) > call.task.retries;
     if (isLast || isNonRetryable(thrown)) return this.outer.onFailure(call, message, thrown);
     const refusal = this.#reserveRetry(message);
     if (refusal !== undefined) {
@@ -60,7 +60,7 @@ class RetriedCall extends LayeredCall {
     const { prepared, journal, dependencies } = this.services;
     const { task, item, attempts: attempt, slot } = this.call;
     const backoff = taskBackoff(task, prepared.options.backoff);
-    const delayMs = retryDelayMs(attempt, backoff, dependencies.random(), askedMs);
+    const delayMs = retryDelayMs(attemptsOfRound(this.call), backoff, dependencies.random(), askedMs);
     this.#isWaiting = true;
     this.onRetry(this.call, error, dependencies.clock.now() + Math.ceil(delayMs));
     if (journal.isObserved) {

@@ -1,4 +1,4 @@
-import type { FailedResult } from '../../../machines/types.js';
+import type { FailedResult, TaskResult } from '../../../machines/types.js';
 import type { Clock } from '../../common/clock.js';
 import { ToolError } from '../../common/errors.js';
 import type { Task } from '../../pipelines/pipeline.js';
@@ -79,9 +79,9 @@ class TimedAttempt extends LayeredCall {
     this.call.timeLimit = this.#limit;
   }
 
-  override onSuccess(call: Call, output: CallOutput): void {
+  override onSuccess(call: Call, output: CallOutput): TaskResult | undefined {
     this.#end();
-    this.outer.onSuccess(call, output);
+    return this.outer.onSuccess(call, output);
   }
 
   override onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined {

@@ -52,7 +52,7 @@ interface NestedRun extends StoppableRun {
   begin(): Promise<void>;
 }
 
-type CreateNestedRun = (
+export type CreateNestedRun = (
   prepared: PreparedRun,
   budget: NestedRunBudget,
   parent: ParentRunContext,

@@ -1,6 +1,6 @@
 import type { Keep } from '../../definition/run-fields/keep.js';
-import type { ActorRef, AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate';
-import { createEndedActor, detachSnapshot } from '../../../machines/xstate/ended.js';
+import type { ActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate';
+import { RootActor } from '../../../machines/xstate/root-actor.js';
 import type { PortBinding } from '../../../machines/ports.js';
 import {
   INITIAL_STATUS,
@@ -26,7 +26,7 @@ import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { RunGroup } from '../prepare/run-group.js';
 import type { MemoryBudget } from '../memory-budget.js';
-import { RunTimeout } from './run-timeout.js';
+import { RunTimeout } from './end/run-timeout.js';
 import type {
   HandlerOutcome,
   PlanOutcome,
@@ -105,9 +105,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   #isEndKept = false;
   /** Resolves when the fact is kept that this process goes on with the run; undefined when it does not. */
   #restored: Promise<void> | undefined;
-  /** Undefined once the run has ended. */
-  #actor: ActorRef<S, ControlEvent> | undefined;
-  #lastSnapshot: S | undefined;
+  readonly #root = new RootActor<S, ControlEvent>();
 
   /** @param history undefined when nothing of the run is kept for another process */
   constructor(timeline: Timeline, clock: Clock, history: PlacedHistory | undefined, limit?: Duration) {
@@ -139,20 +137,12 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** The actor of the run; once the run has ended, an actor that has ended with the same snapshot. */
   get actor(): ActorRef<S, ControlEvent> {
-    return this.#actor ?? createEndedActor(this.snapshot);
+    return this.#root.ref;
   }
 
-  /**
-   * Passes the inspection events of all actors to an observer, which must not throw. Costs nothing before. Returns the
-   * actor of the run, and a function that detaches the observer; undefined when the run has ended.
-   */
-  inspect(
-    observer: (event: InspectionEvent) => void,
-  ): { readonly root: AnyActorRef; readonly detach: () => void } | undefined {
-    const root = this.#actor;
-    if (root === undefined) return undefined;
-    const subscription = root.system.inspect(observer);
-    return { root, detach: () => subscription.unsubscribe() };
+  /** As {@link RootActor.inspect}. */
+  inspect(observer: (event: InspectionEvent) => void): ReturnType<RootActor<S, ControlEvent>['inspect']> {
+    return this.#root.inspect(observer);
   }
 
   /** The status; for a run that is not rebuilt yet, the status that it had. */
@@ -277,9 +267,9 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   }
 
   #cancel(force: boolean): void {
-    // Before the machine, which may come to handlers at once: their pipelines are not cancelled.
-    this.cancelNestedRuns(force);
+    const { cancelWork } = this;
     this.#send(force ? 'force' : 'cancel');
+    cancelWork(force);
   }
 
   /** Ends the time limit of the run: that of its handlers counts from now on. */
@@ -289,8 +279,9 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Aborts what is at work because the time of the run is over, or that of its handlers. Without handlers, the run fails. */
   timeOut(): void {
-    this.cancelNestedRuns(true);
+    const { cancelWork } = this;
     this.#send('timeout');
+    cancelWork(true);
   }
 
   /** Lets a paused run go on: to its next breakpoint, or by one wave. Does nothing otherwise. */
@@ -339,7 +330,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     this.#isStopped = true;
     this.#timeout?.stop();
     if (this.#history?.isSubmitted === true) this.#leave(this.#history);
-    this.#actor?.stop();
+    this.#root.stop();
     // The run has ended, and its end could not be kept.
     if (this.finishedAt !== null) this.#resolveSettled();
   }
@@ -361,14 +352,16 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     return undefined;
   }
 
-  /** Cancels the nested runs, which are not actors of the machine. */
-  protected cancelNestedRuns(_force: boolean): void {}
+  /** Cancels what is no actor of the machine: the nested runs and waits that are there now, not those of handlers that follow. */
+  protected get cancelWork(): (force: boolean) => void {
+    return NO_OP;
+  }
 
   /** Releases what a settled run does not need. */
   protected onEnd(): void {}
 
   protected get snapshot(): S {
-    return this.#lastSnapshot ?? (this.#actor?.getSnapshot() as S);
+    return this.#root.snapshot;
   }
 
   /** Binds the ports and starts the actor. */
@@ -377,19 +370,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     binding: PortBinding<P>,
     ports: P,
   ): void {
-    this.#actor = actor;
-    binding.bind(actor, ports);
-    const complete = (): void => {
-      // The parts that only the actor needs, such as its mailbox and its system, take more memory than its snapshot.
-      this.#lastSnapshot = detachSnapshot(actor.getSnapshot());
-      this.#actor = undefined;
-      binding.release(actor);
-      this.#end(undefined);
-    };
-    const error = (fault: unknown): void => this.#end(fault);
-    // Without an error observer, an error of the root actor would end the process.
-    actor.subscribe({ complete, error });
-    actor.start();
+    this.#root.start(actor, binding, ports, (fault) => this.#end(fault));
   }
 
   /** Writes the status event, unless it is the last one written. */
@@ -399,7 +380,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   }
 
   #send(type: ControlEvent['type']): void {
-    this.#actor?.send({ type });
+    this.#root.send({ type });
     this.emitStatus();
   }
 

@@ -1,11 +1,12 @@
 import type { Expansion } from '../../../machines/ports.js';
+import type { SucceededResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import { describeKind, type Json } from '../../common/json/json.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import { NO_MEMORY_FOR_ERROR } from '../events/journal.js';
 import { SKIP_BYTES } from '../history/fact.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
-import { type AbortableCall, type Call, type CallOutput, NO_ABORT } from '../invocation/call.js';
+import { type AbortableCall, type Call, type CallOutput, NO_ABORT, SUCCEEDED } from '../invocation/call.js';
 import type { TaskOutcome } from '../results.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
 import { ConditionCheck, renderForItems } from '../../definition/template/condition.js';
@@ -147,12 +148,13 @@ export class FanOutWork extends TaskWork {
     this.trace.onAttempt(item, isFresh ? this.latest : this.now());
   }
 
-  override onSuccess(call: Call, { value, writes, sizeBytes }: CallOutput): void {
+  override onSuccess(call: Call, { value, writes, sizeBytes }: CallOutput): SucceededResult {
     const { item = 0, attempts } = call;
     this.releaseInputs(call);
     // Only an item whose output is there already needs no attempt to succeed.
     this.#writeEvent(item, attempts, attempts === 0 ? REUSED : undefined);
     this.#keepItemOutput(item, value, writes, sizeBytes);
+    return SUCCEEDED;
   }
 
   override onCacheHit({ item = 0 }: Call, { output, writes, sizeBytes }: CachedOutput): void {

@@ -1,17 +1,15 @@
 import type { HandlerLists } from '../../../machines/handlers.js';
-import type { JsonObject } from '../../common/json/json.js';
 import type { HandlerListName } from '../../definition/schema/fields.js';
 import type { HandlerWaves } from '../../pipelines/flow/handlers.js';
 import { handlerListOf, listAllWaves, type Task } from '../../pipelines/pipeline.js';
-import { RunHandlers } from './run-handlers.js';
-import { createRunNamespace, type RunOrigin } from './run-namespace.js';
+import { RunHandlers } from './end/run-handlers.js';
 import { type Keep, readKeep } from '../../definition/run-fields/keep.js';
 import { readPriority } from '../prepare/run-priority.js';
 import { createActor } from 'xstate';
 import { runPorts } from '../../../machines/ports.js';
 import { runMachine, type RunMachineInput } from '../../../machines/run.js';
 import { countWavesExecuted, isPaused, type RunSnapshot } from '../../../machines/status.js';
-import { MemoryBlackboard, OwnBlackboard } from '../session/memory-blackboard.js';
+import { OwnBlackboard } from '../session/memory-blackboard.js';
 import { Timeline } from '../../common/clock.js';
 import {
   errorMessage,
@@ -20,19 +18,16 @@ import {
   type SkippedTask,
   type TaskFailure,
 } from '../../common/errors.js';
-import { Journal, LifecycleEvents } from '../events/journal.js';
+import { type Journal, LifecycleEvents } from '../events/journal.js';
 import { findCode } from '../invocation/thrown-error.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import type { MemoryBudget } from '../memory-budget.js';
-import { WaitingCalls } from '../invocation/waiting-calls.js';
-import { NestedRuns } from '../nested/nested-runs.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { HandlerOutcome, RunArtifact, RunOutcome, RunProgress } from '../results.js';
-import type { InvocationServices, ParentRunContext, RunDependencies } from '../run-context.js';
-import { SessionOverrides, type Write } from '../session/session-overrides.js';
-import { Session } from '../session/session.js';
+import type { ParentRunContext, RunDependencies } from '../run-context.js';
+import type { Write } from '../session/session-overrides.js';
 import { BaseRun } from './base-run.js';
-import { eventLoopBudget } from './event-loop-budget.js';
+import { RunServices } from './run-services.js';
 import { RunWork } from './run-work.js';
 
 /** One run of a pipeline in this process: its actor, its work, its journal. */
@@ -65,7 +60,16 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     super(timeline, clock, kept, pipeline.definition.timeout);
     this.prepared = prepared;
     this.#handlers = pipeline.handlers && new RunHandlers(pipeline, clock, timeline, kept);
-    this.#services = new RunServices(this, dependencies, timeline, budget, parent, kept, this.#handlers);
+    this.#services = new RunServices(this, {
+      dependencies,
+      timeline,
+      budget,
+      parent,
+      history: kept,
+      handlers: this.#handlers,
+      createNestedRun: (nested, nestedBudget, context, models) =>
+        new PipelineRun(nested, { ...dependencies, models }, nestedBudget, context),
+    });
     const waves = listAllWaves(pipeline);
     this.lifecycle = new LifecycleEvents(this.journal, waves, (wave) => handlerListOf(pipeline, wave));
     this.work = new RunWork(this.#services, (task) => this.#onWave(task));
@@ -83,7 +87,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   #beginHandlers(list: HandlerListName): void {
     this.#invocations ??= this.#services.invocations;
-    this.#services.resume();
+    this.#services.beginHandlers();
     this.endTimeout();
     this.#handlers?.begin(list, this);
   }
@@ -168,7 +172,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     if (this.status !== 'failed') return null;
     if (this.timeoutError !== null) return RUN_TIMEOUT;
     const cause = findCause(this.failures);
-    const failed = cause && this.work.getTrace(cause.task_id)?.failedAttempts(cause.item);
+    const failed = cause && this.work.getTrace(cause.task_id)?.endedAttempts(cause.item);
     return failed?.error === undefined ? null : findCode(failed.error);
   }
 
@@ -218,7 +222,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   /** Called when the plan that contains this run is cancelled; the plan's machine has cancelled its actor already. */
   onPlanCancelled(): void {
-    this.cancelNestedRuns(false);
+    this.cancelWork(false);
     this.emitStatus();
   }
 
@@ -242,8 +246,8 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     });
   }
 
-  protected override cancelNestedRuns(force: boolean): void {
-    this.#services.cancelNestedRuns(force);
+  protected override get cancelWork(): (force: boolean) => void {
+    return this.#services.cancelWork;
   }
 
   override stop(): void {
@@ -273,120 +277,4 @@ function toHandlerLists(waves: HandlerWaves): HandlerLists {
     failed: lists('on_failure'),
     cancelled: lists('on_cancel'),
   };
-}
-
-/** The services that the invocations of one run share. A sub-run or nested run takes some from its outer run. */
-class RunServices implements InvocationServices {
-  readonly prepared: PreparedRun;
-  readonly origin: RunOrigin;
-  readonly dependencies: RunDependencies;
-  readonly parent: ParentRunContext | undefined;
-  readonly history: PlacedHistory | undefined;
-  readonly journal: Journal;
-  readonly session: Session;
-  readonly budget: MemoryBudget;
-  invocations = 0;
-  readonly keyPath: string;
-  readonly #run: PipelineRun;
-  readonly #handlers: RunHandlers | undefined;
-  #calls: Map<string, number> | undefined;
-  #memory: Map<string, unknown> | undefined;
-  #nestedRuns: NestedRuns | undefined;
-  #waitingCalls: WaitingCalls | undefined;
-  #isCancelled = false;
-  #isForced = false;
-
-  constructor(
-    run: PipelineRun,
-    dependencies: RunDependencies,
-    timeline: Timeline,
-    budget: MemoryBudget,
-    parent: ParentRunContext | undefined,
-    history: PlacedHistory | undefined,
-    handlers: RunHandlers | undefined,
-  ) {
-    const { prepared } = run;
-    this.#run = run;
-    this.#handlers = handlers;
-    this.origin = parent?.origin ?? run;
-    this.prepared = prepared;
-    this.dependencies = dependencies;
-    this.parent = parent;
-    this.history = history;
-    this.keyPath = parent?.keyPath ?? '';
-    this.journal = parent?.journal ?? new Journal(prepared.id, timeline, prepared.collectEvents, budget);
-    if (parent === undefined && history !== undefined)
-      this.journal.keepIn(history.run, history.run.past.facts);
-    this.session = new Session(
-      prepared.blackboard ?? new MemoryBlackboard(),
-      prepared.ownsBlackboard,
-      prepared.tenantId,
-      parent?.overrides ?? new SessionOverrides(prepared.session),
-      prepared.pipeline.contract,
-      budget,
-    );
-    this.budget = budget;
-  }
-
-  get stopReason(): string | undefined {
-    return this.#handlers?.stopReason;
-  }
-
-  get runNamespace(): JsonObject {
-    const end = this.#handlers?.list === undefined ? undefined : this.#run;
-    return createRunNamespace(this.origin, this.dependencies.urlOfRun(this.origin.id), end);
-  }
-
-  countCalls(tool: string, calls: number): number {
-    this.#calls ??= new Map();
-    const count = (this.#calls.get(tool) ?? 0) + calls;
-    this.#calls.set(tool, count);
-    return count;
-  }
-
-  /** Created when first used: most tools share nothing. */
-  get memory(): Map<string, unknown> {
-    return (this.#memory ??= new Map());
-  }
-
-  /** Created when first used: most runs have no nested runs. */
-  get nestedRuns(): NestedRuns {
-    this.#nestedRuns ??= new NestedRuns(
-      this,
-      (prepared, budget, parent, models) =>
-        new PipelineRun(prepared, { ...this.dependencies, models }, budget, parent),
-    );
-    if (this.#isCancelled) void this.#nestedRuns.cancel(this.#isForced);
-    return this.#nestedRuns;
-  }
-
-  /** Created when first used: most runs have no tasks with a pool. */
-  get waitingCalls(): WaitingCalls {
-    this.#waitingCalls ??= new WaitingCalls();
-    if (this.#isCancelled) this.#waitingCalls.isCancelled = true;
-    return this.#waitingCalls;
-  }
-
-  /** Cancels the nested runs and the waits for places, if there are any, and prevents further ones. */
-  cancelNestedRuns(force: boolean): void {
-    this.#isCancelled = true;
-    if (force) this.#isForced = true;
-    void this.#nestedRuns?.cancel(force);
-    void this.#waitingCalls?.cancel(eventLoopBudget.forTenant(this.prepared.tenantId));
-  }
-
-  /** Lets calls begin again after a cancel or a timeout: all that was at work has ended, and handlers begin (D80). */
-  resume(): void {
-    this.#isCancelled = false;
-    this.#isForced = false;
-    this.#nestedRuns?.close();
-    this.#nestedRuns = undefined;
-    this.#waitingCalls = undefined;
-  }
-
-  /** Releases the services that only tasks need. */
-  close(): void {
-    this.session.close();
-    this.#nestedRuns?.close();
-  }
 }

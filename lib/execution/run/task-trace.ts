@@ -9,20 +9,21 @@ import type { MemoryBudget } from '../memory-budget.js';
 import type { Write } from '../session/session-overrides.js';
 import type { ReusableItems } from './reuse/reusable-items.js';
 
-/** An attempt that failed. Times are milliseconds since 1970, UTC. */
-export interface FailedAttempt {
+/** An attempt that failed, or that ended a round (D83). Times are milliseconds since 1970, UTC. */
+export interface EndedAttempt {
   /** From 1. */
   readonly attempt: number;
   readonly startedAt: number;
   readonly finishedAt: number;
-  readonly error: string;
+  /** Null when the attempt has succeeded. */
+  readonly error: string | null;
 }
 
-/** The failures of a call, kept only for the few calls of which an attempt has failed. */
-export interface FailedAttempts {
+/** The attempts of a call before the last one, kept only for the few calls that have failed ones, or rounds. */
+export interface EndedAttempts {
   readonly firstStartedAt: number;
-  /** The last failed attempts, the oldest first. */
-  readonly attempts: FailedAttempt[];
+  /** The last ones, the oldest first. */
+  readonly attempts: EndedAttempt[];
   /** Set when the call has failed. */
   error: ErrorRecord | undefined;
 }
@@ -59,6 +60,8 @@ export class TaskTrace {
   skipReason: string | undefined;
   /** Why items call nothing, by item. */
   #skippedItems: Map<number, string> | undefined;
+  /** Of a task with `repeat`, the rounds that have begun (D83). */
+  rounds = 0;
   /** Number of invocations whose output was in the cache (D65). */
   cacheHits = 0;
   /** Memory of the task's output and writes, or of those of the items of a fan-out that failed, in bytes. */
@@ -75,7 +78,7 @@ export class TaskTrace {
   itemWrites: readonly (readonly Write[])[] | undefined;
   /** The times by item: when its last attempt began, and then when the item settled; 0 before that. */
   #itemTimes: Float64Array | undefined;
-  #failed: Map<number, FailedAttempts> | undefined;
+  #ended: Map<number, EndedAttempts> | undefined;
   /** Key of the call whose failure was the first that was not collected. */
   #firstFailed: number | undefined;
   #stacks = 0;
@@ -131,6 +134,11 @@ export class TaskTrace {
     this.#addAttempt(item, attempt, error, now);
   }
 
+  /** Call when a round has ended that is not the last one (D83). @param attempt that ended it, from 1 */
+  onRound(attempt: number, now: number): void {
+    this.#addAttempt(undefined, attempt, null, now);
+  }
+
   /** Call when a call has failed. @param failure its text as the run keeps it @param thrown what the tool threw, if it did */
   onFailure({ item, attempts, error, collected }: TaskFailure, thrown: unknown, now: number): void {
     const failed = this.#addAttempt(item, attempts, error, now);
@@ -139,21 +147,29 @@ export class TaskTrace {
     if (item !== undefined) this.onItemSettled(item, now);
   }
 
-  #addAttempt(item: number | undefined, attempt: number, error: string, finishedAt: number): FailedAttempts {
+  #addAttempt(
+    item: number | undefined,
+    attempt: number,
+    error: string | null,
+    finishedAt: number,
+  ): EndedAttempts {
     const key = item ?? NO_ITEM;
     const startedAt = this.callStartedAt(item) ?? finishedAt;
-    this.#failed ??= new Map();
-    let failed = this.#failed.get(key);
-    if (failed === undefined) {
-      failed = { firstStartedAt: startedAt, attempts: [], error: undefined };
-      this.#failed.set(key, failed);
+    this.#ended ??= new Map();
+    let ended = this.#ended.get(key);
+    if (ended === undefined) {
+      ended = { firstStartedAt: startedAt, attempts: [], error: undefined };
+      this.#ended.set(key, ended);
     }
-    if (attempt > 0 && this.#budget.tryReserve(RECORD_BYTES + error.length)) {
-      failed.attempts.push({ attempt, startedAt, finishedAt, error });
-      const dropped = failed.attempts.length > MAX_KEPT_ATTEMPTS ? failed.attempts.shift() : undefined;
-      if (dropped !== undefined) this.#budget.release(RECORD_BYTES + dropped.error.length);
+    const last = ended.attempts.at(-1);
+    // A call that fails between two rounds has made no attempt since the last one.
+    const isListed = last?.error === null && last.attempt === attempt;
+    if (attempt > 0 && !isListed && this.#budget.tryReserve(measureAttempt(error))) {
+      ended.attempts.push({ attempt, startedAt, finishedAt, error });
+      const dropped = ended.attempts.length > MAX_KEPT_ATTEMPTS ? ended.attempts.shift() : undefined;
+      if (dropped !== undefined) this.#budget.release(measureAttempt(dropped.error));
     }
-    return failed;
+    return ended;
   }
 
   /** Without memory for more, keeps the message only, which the run has anyway. */
@@ -180,15 +196,19 @@ export class TaskTrace {
     return time === 0 ? undefined : time;
   }
 
-  failedAttempts(item: number | undefined): FailedAttempts | undefined {
-    return this.#failed?.get(item ?? NO_ITEM);
+  endedAttempts(item: number | undefined): EndedAttempts | undefined {
+    return this.#ended?.get(item ?? NO_ITEM);
   }
 
   /** Why the task failed: of a fan-out, the error of the item that failed first. */
   get error(): ErrorRecord | undefined {
     if (!this.hasFailed || this.#firstFailed === undefined) return undefined;
-    return this.#failed?.get(this.#firstFailed)?.error;
+    return this.#ended?.get(this.#firstFailed)?.error;
   }
+}
+
+function measureAttempt(error: string | null): number {
+  return RECORD_BYTES + (error?.length ?? 0);
 }
 
 function measure({ message, causes, stack = '' }: ErrorRecord): number {

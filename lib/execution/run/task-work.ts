@@ -1,5 +1,5 @@
 import type { Expansion, Slot } from '../../../machines/ports.js';
-import type { FailedResult } from '../../../machines/types.js';
+import type { FailedResult, SucceededResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import type { RenderMeter } from '../../definition/template/render-meter.js';
@@ -11,11 +11,13 @@ import { SKIP_BYTES } from '../history/fact.js';
 import type { CachedOutput } from '../invocation/cache/cached-output.js';
 import {
   type AbortableCall,
+  attemptsOfRound,
   type Call,
   type CallOutput,
   type CallOwner,
   type MakeCall,
   STOPPED,
+  SUCCEEDED,
 } from '../invocation/call.js';
 import { copyToJson } from '../invocation/json-output.js';
 import type { ErrorRecord } from '../invocation/thrown-error.js';
@@ -23,7 +25,7 @@ import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
 import type { Reuse } from './reuse/reuse.js';
-import { ConditionCheck, renderWith } from '../../definition/template/condition.js';
+import { ConditionCheck, renderAfterRound, renderWith } from '../../definition/template/condition.js';
 import { TaskTrace, UNKNOWN_TIME } from './task-trace.js';
 
 /** Before they are rendered. */
@@ -134,6 +136,7 @@ export class TaskWork implements CallOwner {
       slot,
       progress: undefined,
       attempts: 0,
+      round: undefined,
       inputs: NO_INPUTS,
       heldBytes: 0,
       timeLimit: undefined,
@@ -170,12 +173,18 @@ export class TaskWork implements CallOwner {
     return undefined;
   }
 
+  findUnmet(until: ConditionCheck, output: Json): string | undefined {
+    this.beginRendering();
+    const reason = until.findUnmet(renderAfterRound(this.run.scope, output));
+    return reason === undefined ? undefined : this.maskReason(reason);
+  }
+
   onSkip(_call: Call, _reason: string): void {
     // A task that calls its tool once is skipped before it makes a call.
   }
 
   errorOf(item: number | undefined): ErrorRecord | undefined {
-    return this.trace.failedAttempts(item)?.error;
+    return this.trace.endedAttempts(item)?.error;
   }
 
   protected beginRendering(): void {
@@ -233,8 +242,9 @@ export class TaskWork implements CallOwner {
     call.heldBytes = 0;
   }
 
-  onAttempt({ item }: Call): void {
+  onAttempt({ item, round }: Call): void {
     this.trace.onAttempt(item, this.now());
+    if (this.task.repeat !== undefined) this.trace.rounds = round?.number ?? 1;
   }
 
   onCall(): undefined {
@@ -243,6 +253,10 @@ export class TaskWork implements CallOwner {
 
   onRetry({ item, attempts }: Call, error: string): void {
     this.trace.onRetry(item, attempts, error, this.now());
+  }
+
+  onRound({ attempts }: Call): void {
+    this.trace.onRound(attempts, this.now());
   }
 
   onDue(): void {
@@ -261,10 +275,11 @@ export class TaskWork implements CallOwner {
     return journal.isObserved ? journal.timeline.latest : UNKNOWN_TIME;
   }
 
-  onSuccess(call: Call, { value, writes, sizeBytes }: CallOutput): void {
+  onSuccess(call: Call, { value, writes, sizeBytes }: CallOutput): SucceededResult {
     this.releaseInputs(call);
     this.attempts = call.attempts;
     this.#keepOutput(value, writes, sizeBytes);
+    return SUCCEEDED;
   }
 
   onCacheHit({ item }: Call, { output, writes, sizeBytes }: CachedOutput): void {
@@ -280,6 +295,9 @@ export class TaskWork implements CallOwner {
 
   onFailure(call: Call, message: string, thrown?: unknown): FailedResult {
     this.releaseInputs(call);
+    // A round that was lost with its process has begun, too.
+    if (this.task.repeat !== undefined && attemptsOfRound(call) > 0)
+      this.trace.rounds = call.round?.number ?? 1;
     return this.fail(call.item, message, call.attempts, thrown);
   }
 

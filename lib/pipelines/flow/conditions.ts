@@ -1,6 +1,9 @@
+import { durationToMs } from '../../common/duration.js';
 import { isObject, type Json, type JsonObject, toList } from '../../common/json/json.js';
+import { assertDefined } from '../../definition/assert.js';
 import type { Path } from '../../definition/problems/problem.js';
-import { MAX_CONDITIONS } from '../../definition/schema/fields.js';
+import { MAX_CONDITIONS, REPEAT_LIMITS } from '../../definition/schema/fields.js';
+import type { RepeatDefinition } from '../../definition/schema/conditions.js';
 import type { DroppableTemplates } from '../../definition/template/droppable-templates.js';
 import type { Reference } from '../../definition/template/reference.js';
 import type { Condition } from '../../definition/template/condition.js';
@@ -23,6 +26,11 @@ export function listConditions(when: unknown, path: Path): readonly WrittenCondi
   return toList(when)
     .slice(0, MAX_CONDITIONS + 1)
     .map((condition, index) => readCondition(condition, [...path, index]));
+}
+
+/** Lists the conditions of `repeat.until` (D83). */
+export function listUntil(repeat: unknown, path: Path): readonly WrittenCondition[] {
+  return isObject(repeat) ? listConditions(repeat['until'], path) : [];
 }
 
 function readCondition(condition: unknown, path: Path): WrittenCondition {
@@ -56,13 +64,38 @@ export function toConditions(
   templates: DroppableTemplates,
 ): Conditions {
   if (compiled.length === 0) return NO_CONDITIONS;
-  const toCondition = ({ template, value, schema }: CompiledCondition): Condition => {
-    return { template: templates.add(template, value), text: writtenTextOf(value), schema };
-  };
   return {
-    conditions: compiled.filter((each) => !readsItem(each)).map(toCondition),
-    itemConditions: compiled.filter(readsItem).map(toCondition),
+    conditions: compiled.filter((each) => !readsItem(each)).map((each) => toCondition(each, templates)),
+    itemConditions: compiled.filter(readsItem).map((each) => toCondition(each, templates)),
   };
+}
+
+function toCondition(
+  { template, value, schema }: CompiledCondition,
+  templates: DroppableTemplates,
+): Condition {
+  return { template: templates.add(template, value), text: writtenTextOf(value), schema };
+}
+
+/** Calls the tool of a task again until conditions hold of its output (D83). */
+export interface Repeat {
+  readonly until: readonly Condition[];
+  /** The wait between two rounds. */
+  readonly everyMs: number;
+  /** The number of rounds after which the task fails. */
+  readonly atMost: number;
+}
+
+/** @param compiled the conditions of `until` */
+export function toRepeat(
+  repeat: RepeatDefinition | undefined,
+  compiled: readonly CompiledCondition[],
+  templates: DroppableTemplates,
+): Repeat | undefined {
+  if (repeat === undefined) return undefined;
+  const { every = REPEAT_LIMITS.defaultEvery, at_most: atMost = REPEAT_LIMITS.defaultRounds } = repeat;
+  const everyMs = assertDefined(durationToMs(every), 'a duration that was checked');
+  return { until: compiled.map((each) => toCondition(each, templates)), everyMs, atMost };
 }
 
 function readsItem({ references }: CompiledCondition): boolean {

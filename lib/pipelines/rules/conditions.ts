@@ -14,14 +14,16 @@ import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js'
 
 type DraftCondition = DraftTask['conditions'][number];
 
-/** Checks the conditions of tasks (D77), and warns of tasks that are skipped for want of an output (D78). */
+/** Checks the conditions of tasks (D77, D83), and warns of tasks that are skipped for want of an output (D78). */
 export function* checkConditions(draft: PipelineDraft, definition: unknown, budget: CheckBudget): Findings {
-  if (draft.uncertain.size === 0) return;
+  const hasConditions = draft.uncertain.size > 0 || draft.tasks.some(({ until }) => until.length > 0);
+  if (!hasConditions) return;
   const params = isObject(definition) && isObject(definition['params']) ? definition['params'] : {};
   const causes = new Map(draft.tasks.flatMap((task) => toCause(task, draft)));
   for (const task of draft.tasks) {
     yield;
-    for (const condition of task.conditions) yield* checkCondition(condition, params, budget);
+    for (const condition of [...task.conditions, ...task.until])
+      yield* checkCondition(condition, params, budget);
     yield* checkReads(task, causes);
   }
 }

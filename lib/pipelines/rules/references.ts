@@ -3,7 +3,7 @@ import { hintForItems } from '../../definition/schema/value-hints.js';
 import { type ChangeHint, hintRename } from '../../definition/problems/hint.js';
 import { Suggestions } from '../../definition/did-you-mean.js';
 import { GOAL_HINT } from '../../definition/template/goal.js';
-import { isHandlerMember, type Reference } from '../../definition/template/reference.js';
+import { isHandlerMember, type Reference, THIS } from '../../definition/template/reference.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';
 import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
 
@@ -36,6 +36,10 @@ export function* checkReferences(context: ReferenceContext): Findings {
     }
     for (const located of task.conditions.flatMap(({ references }) => references)) {
       yield* checkReference(located, task, context);
+      yield* checkDollar(located);
+    }
+    for (const located of task.until.flatMap(({ references }) => references)) {
+      yield* checkReferenceOfRound(located, task, context);
       yield* checkDollar(located);
     }
     yield* checkAwait(task, context);
@@ -81,6 +85,11 @@ function checkReference(located: LocatedReference, task: DraftTask, context: Ref
     }
     case 'run':
       return checkRunMember(located, reference.member, task);
+    case 'this': {
+      const message = `{{${source}}}: "this" is the output of a round, which only repeat.until reads`;
+      const hint = 'write TASK.output to read the output of another task';
+      return [{ code: 'this_outside_repeat', message, path, at, hint }];
+    }
     case 'session':
     case 'secret':
     case 'goal':
@@ -100,19 +109,44 @@ function checkRunMember(
   return [{ code: 'unknown_reference', message, path, at, hint }];
 }
 
+/** Checks a reference in `repeat.until` (D83). */
+function checkReferenceOfRound(
+  located: LocatedReference,
+  task: DraftTask,
+  context: ReferenceContext,
+): Diagnostic[] {
+  const { reference, source } = located;
+  if (reference.kind === THIS) return checkOmitted(located, THIS, reference);
+  const problems = checkReference(located, task, context);
+  if (reference.kind !== 'task' || reference.taskId !== task.id) return problems;
+  const own = `${THIS}${source.slice(task.id.length)}`;
+  return problems.map((problem) => ({ ...problem, hint: hintRename(source, own) }));
+}
+
 function checkOutput(
-  { source, path, at }: LocatedReference,
-  { taskId, omitted, meant }: Reference & { kind: 'task' },
+  located: LocatedReference,
+  reference: Reference & { kind: 'task' },
   task: DraftTask,
 ): Diagnostic[] {
+  const { path, at } = located;
+  const { taskId } = reference;
   if (taskId === task.id) {
     return [{ code: 'self_reference', message: `task "${taskId}" reads its own output`, path, at }];
   }
+  return checkOmitted(located, taskId, reference);
+}
+
+/** Warns of a path that leaves out `output` (D11). */
+function checkOmitted(
+  { source, path, at }: LocatedReference,
+  root: string,
+  { omitted, meant }: { readonly omitted: boolean; readonly meant?: string },
+): Diagnostic[] {
   if (!omitted) return [];
-  const full = `write {{${source.replace(taskId, `${taskId}.output`)}}}`;
+  const full = `write {{${source.replace(root, `${root}.output`)}}}`;
   const hint: ChangeHint =
     meant === undefined
-      ? { ...hintRename(taskId, `${taskId}.output`), text: full }
+      ? { ...hintRename(root, `${root}.output`), text: full }
       : { ...hintRename(source, meant), text: `did you mean {{${meant}}}? Otherwise ${full}` };
   const message = `{{${source}}} leaves out "output"`;
   return [{ code: 'output_omitted', message, path, at, hint, severity: 'warning' }];

@@ -29,7 +29,7 @@ export function* checkSecrets(
     yield;
     yield* checkTaskId(task);
     for (const located of task.parallelOverReferences) yield* checkPlace(located, 'parallel_over');
-    for (const { references } of task.conditions)
+    for (const { references } of [...task.conditions, ...task.until])
       for (const located of references) yield* checkPlace(located, 'a condition');
     yield* checkTexts(task.awaits, [...task.path, 'await'], 'await', HINT);
     yield* checkVerbatim(task, catalog);

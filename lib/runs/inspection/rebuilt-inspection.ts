@@ -184,6 +184,8 @@ class Rebuilder {
       case 'item':
       case 'retry':
         return this.#addPart(`${run}/wave/${event.task_id}`, event);
+      case 'round':
+        return this.#addRound(`${run}/wave/${event.task_id}`, event);
       case 'log':
       case 'text':
       case 'usage':
@@ -264,6 +266,12 @@ class Rebuilder {
       return this.#write(path, src, { event: `${src}.waits`, state: 'waiting', data });
     const state = END_STATES[event.phase];
     this.#write(path, src, { event: `${src}.settled`, state, status: 'done', data });
+  }
+
+  /** The last round ends with its task. */
+  #addRound(task: string, { round, delay_ms }: Extract<LiveEvent, { kind: 'round' }>): void {
+    if (delay_ms === undefined) return;
+    this.#write(task, 'task', { event: 'task.waits', state: 'waiting', data: { round } });
   }
 
   #write(path: string, src: string, { event, source, state, status = 'active', data = {} }: Change): void {

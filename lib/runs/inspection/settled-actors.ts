@@ -125,7 +125,7 @@ export class SettledActors {
         if (time === undefined) continue;
         settled++;
         settledAt = Math.max(settledAt, time);
-        if (trace.failedAttempts(item)?.error !== undefined) failed.push(item);
+        if (trace.endedAttempts(item)?.error !== undefined) failed.push(item);
       }
       const isWhole = settled === to - from;
       const startedAt = trace.callStartedAt(from);
@@ -134,7 +134,7 @@ export class SettledActors {
       if (!this.#isWanted(settled === 0 ? undefined : settledAt)) continue;
       const data = toTimes(startedAt, settled === 0 ? undefined : settledAt);
       if (src === 'item') {
-        const end = isWhole ? toEnd(failed.length > 0, trace.failedAttempts(from)?.error?.message) : STOPPED;
+        const end = isWhole ? toEnd(failed.length > 0, trace.endedAttempts(from)?.error?.message) : STOPPED;
         yield* this.#list(src, `${path}/${id}`, end, data);
       } else {
         const failedItems = failed.slice(0, MAX_NAMED_ITEMS);

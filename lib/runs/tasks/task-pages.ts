@@ -154,7 +154,7 @@ export function findError(run: ReadableRun): ErrorRecord | undefined {
   if (run.failedTask === null) return undefined;
   const { sub_pipeline: subPipeline = '', task_id: taskId, item } = run.failedTask;
   const { work } = run.kind === 'plan' ? (run.subRuns.begun.get(subPipeline) ?? {}) : run;
-  return work?.getTrace(taskId)?.failedAttempts(item)?.error;
+  return work?.getTrace(taskId)?.endedAttempts(item)?.error;
 }
 
 class Page<R extends TaskRecord | ItemRecord> {

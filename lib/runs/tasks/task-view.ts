@@ -92,6 +92,7 @@ export class TaskView {
       finished_at: toTime(trace?.settledAt),
       attempts: isFanOut ? [] : this.#listAttempts(undefined, this.status),
       items,
+      ...(this.#task.repeat && { rounds: trace?.rounds ?? 0 }),
       cached_items: items === null ? null : (trace?.cacheHits ?? 0),
       ...(isFanOut || limit === 0 ? NO_INPUTS : yield* toInputFields(this.#renderInputs(), limit, cut)),
       output: yield* cutValueInSteps(output, limit, '/output', cut),
@@ -142,7 +143,7 @@ export class TaskView {
   }
 
   #itemError(item: number): ErrorRecord | undefined {
-    return this.#trace?.failedAttempts(item)?.error ?? this.#reusedErrors.get(item);
+    return this.#trace?.endedAttempts(item)?.error ?? this.#reusedErrors.get(item);
   }
 
   itemStatus(item: number): TaskStatus {
@@ -175,7 +176,7 @@ export class TaskView {
     const cut: string[] = [];
     const status = this.itemStatus(item);
     const trace = this.#trace;
-    const failed = trace?.failedAttempts(item);
+    const ended = trace?.endedAttempts(item);
     const output = limit > 0 && status === 'succeeded' ? (this.#itemOutputs?.[item] ?? null) : null;
     this.#items ??= this.#part.begun?.values.renderItems(this.#task) ?? NOT_BEGUN;
     const rendered = this.#items;
@@ -188,7 +189,7 @@ export class TaskView {
       status,
       reused: this.#isItemReused(item, status),
       cached: trace?.isCached(item) ?? false,
-      started_at: toTime(failed?.firstStartedAt ?? trace?.callStartedAt(item)),
+      started_at: toTime(ended?.firstStartedAt ?? trace?.callStartedAt(item)),
       finished_at: toTime(trace?.itemSettledAt(item)),
       attempts: this.#listAttempts(item, status),
       ...(limit === 0 ? NO_INPUTS : yield* toInputFields(inputs(), limit, cut)),
@@ -218,8 +219,8 @@ export class TaskView {
 
   #listAttempts(item: number | undefined, status: TaskStatus): AttemptRecord[] {
     const trace = this.#trace;
-    const failed = trace?.failedAttempts(item)?.attempts ?? [];
-    const records = failed.map(
+    const ended = trace?.endedAttempts(item)?.attempts ?? [];
+    const records = ended.map(
       ({ attempt, startedAt, finishedAt, error }): AttemptRecord => ({
         attempt,
         started_at: toTime(startedAt),
@@ -228,8 +229,8 @@ export class TaskView {
       }),
     );
     const startedAt = trace?.callStartedAt(item);
-    const last = failed.at(-1);
-    // Between two attempts, the last one is among those that failed.
+    const last = ended.at(-1);
+    // Between two attempts, the last one is among those that have ended.
     const isListed = startedAt === undefined || (status === 'running' && last?.startedAt === startedAt);
     if (isListed || (status !== 'running' && status !== 'succeeded')) return records;
     const finishedAt = item === undefined ? trace?.settledAt : trace?.itemSettledAt(item);

@@ -38,7 +38,7 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['with_items: [1, 2]', /^write parallel_over/],
     ['foreach: [1, 2]', /^write parallel_over/],
     ['matrix: {os: [a]}', /^write parallel_over/],
-    ['repeat_policy: {}', /retry: N/],
+    ['repeat_policy: {}', /^write repeat: /],
     ['with: {x: 1}', /"inputs"/],
     ['args: [x]', /"inputs"/],
     ['params: {x: 1}', /"inputs"/],

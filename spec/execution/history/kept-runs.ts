@@ -55,7 +55,7 @@ export function createScript(calls: ScriptedCall[]): Tool {
     inputs: {},
     openInputs: true,
     run: async (inputs, { clock, blackboard, log, task_id, item_index, attempt, signal }) => {
-      const { ms = 1, fails = 0, value = null, key, final = false } = inputs as Script;
+      const { ms = 1, fails = 0, value = null, key, final = false, counts = false } = inputs as Script;
       calls.push({ key: `${task_id}[${item_index}]`, attempt });
       log(`attempt ${attempt}`);
       if (ms > 0) {
@@ -66,7 +66,7 @@ export function createScript(calls: ScriptedCall[]): Tool {
       }
       if (attempt <= fails) throw final ? ToolError.nonRetryable('broke for good') : new Error('broke');
       if (key !== undefined) blackboard.write(key, value ?? null, true);
-      return value ?? null;
+      return counts ? attempt : (value ?? null);
     },
   });
 }
@@ -75,6 +75,8 @@ interface Script {
   readonly ms?: number;
   readonly fails?: number;
   readonly final?: boolean;
+  /** Returns the number of the attempt instead of the value. */
+  readonly counts?: boolean;
   readonly value?: never;
   readonly key?: string;
 }
@@ -86,7 +88,7 @@ const inSequence = defineTool({
   inputs: {},
   openInputs: true,
   run: async (inputs, { clock, runPipeline, attempt }) => {
-    const { pipelines = [], pause = 1, fails = 0 } = inputs as Sequence;
+    const { pipelines = [], pause = 1, fails = 0, counts = false } = inputs as Sequence;
     let v: Json = null;
     for (const pipeline of pipelines) {
       const { outputs } = await runPipeline({ pipeline, inputs: { v } });
@@ -94,7 +96,7 @@ const inSequence = defineTool({
       await new Promise<void>((resolve) => clock.setTimeout(resolve, pause));
     }
     if (attempt <= fails) throw new Error('broke after its pipelines');
-    return v;
+    return counts ? attempt : v;
   },
 });
 
@@ -102,6 +104,7 @@ interface Sequence {
   readonly pipelines?: readonly JsonObject[];
   readonly pause?: number;
   readonly fails?: number;
+  readonly counts?: boolean;
 }
 
 /** Lists for fan-outs. */

@@ -91,13 +91,20 @@ const PIPELINES = {
     ),
     'plan_concurrency: 2,',
   ),
+  'rounds with retries': `{id: a, tool: script, retry: 1, retry_delay: 0.002, repeat: {until: {value: "{{this.output}}", minimum: 4}, every: 3ms, at_most: 3},
+      inputs: {ms: 2, fails: 1, counts: true}}, {id: b, tool: script, inputs: {ms: 4, value: "{{a.output}}"}}`,
+  'rounds of which the last fails, in a pool': `{id: a, tool: script, pool: erp, repeat: {until: {value: "{{this.output}}", minimum: 9}, every: 2ms, at_most: 3}, inputs: {counts: true}},
+    {id: b, tool: script, pool: erp, repeat: {until: {value: "{{this.output}}", minimum: 2}, every: 1ms}, inputs: {counts: true, key: list}}`,
+  'rounds that run a pipeline': `{id: a, tool: in_sequence, repeat: {until: {value: "{{this.output}}", minimum: 2}, every: 2ms}, inputs: {counts: true, pipelines: [
+      {id: one, goal: g, inputs: {v: 0}, tasks: [{id: x, tool: script, inputs: {value: 7, ms: 2}}]}]}},
+    {id: c, tool: script, inputs: {value: "{{a.output}}"}}`,
   'inputs that are refused': `{id: a, tool: script, inputs: {value: 1}}, {id: b, tool: transform, inputs: {input: "{{a.output.n.m}}", expression: "x"}}`,
 };
 
 /** Calls whose outcome is a fact, by task, item and attempt. */
 function settledCalls(facts: readonly Fact[]): Set<string> {
   const settled = facts.flatMap((fact) =>
-    fact.kind === 'succeeded' || fact.kind === 'failed' || fact.kind === 'retry'
+    ['succeeded', 'failed', 'retry', 'round'].includes(fact.kind) && 'attempts' in fact && 'item' in fact
       ? [describeCall(`${fact.task}[${fact.item === -1 ? null : fact.item}]`, fact.attempts, fact.place)]
       : [],
   );

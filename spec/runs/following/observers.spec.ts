@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AttemptObserver } from '../../../lib/execution/invocation/attempt-observer.js';
+import type { AttemptObserver } from '../../../lib/execution/invocation/attempt/attempt-observer.js';
 import { ControlledRuns } from '../controlled-runs.js';
 import { takeWarnings } from '../../support/warnings.js';
 

@@ -22,6 +22,12 @@ function toWhen(
   return condition === undefined ? '' : `when: "{{${condition}}}", `;
 }
 
+/** Rounds whose condition never holds for some tasks, and in the first round for others. */
+function toRepeat(index: number, atMost: number): string {
+  const until = index % 2 === 0 ? '{{this.output ?? true}}' : '{{this.output.nothing ?? null}}';
+  return `repeat: {until: "${until}", every: 1ms, at_most: ${atMost}}, `;
+}
+
 /** Long enough for all that is not stuck. */
 const TIMEOUT = 'timeout: 50ms,';
 
@@ -48,9 +54,10 @@ const taskOf = (index: number): fc.Arbitrary<string> =>
       ),
       tolerates: fc.boolean(),
       hasDefault: fc.boolean(),
+      repeats: fc.constantFrom(undefined, undefined, 1, 3),
     })
     .map(({ reads, session, key, items, collects, retries, cached, nested, file, ...decisions }) => {
-      const { condition, tolerates, hasDefault } = decisions;
+      const { condition, tolerates, hasDefault, repeats } = decisions;
       const output = `{{t${reads}.output${hasDefault ? ' ?? 1' : ''}}}`;
       const text = reads === undefined ? `"${session ? '{{session.given}}' : index}"` : `"${output}"`;
       const when = toWhen(condition, { reads, isFanOut: items !== undefined });
@@ -65,8 +72,10 @@ const taskOf = (index: number): fc.Arbitrary<string> =>
       const onError = tolerates ? 'on_error: continue, ' : '';
       const common = `id: t${index}, retry: ${retries}, retry_delay: 0.001, ${when}${onError}${after}${fanOut}`;
       if (!nested) {
-        const cache = cached && key === undefined ? 'cache: true, ' : '';
-        return `{${common}${cache}tool: work, inputs: {text: ${item}${stored}${written}}}`;
+        const isRepeated = repeats !== undefined && items === undefined;
+        const repeat = isRepeated ? toRepeat(index, repeats) : '';
+        const cache = cached && key === undefined && !isRepeated ? 'cache: true, ' : '';
+        return `{${common}${cache}${repeat}tool: work, inputs: {text: ${item}${stored}${written}}}`;
       }
       const pipeline = `{id: inner, goal: g, inputs: {v: 0}, tasks: [{id: x, tool: work, inputs: {text: 1}}]}`;
       return `{${common}tool: run_pipeline, inputs: {inputs: {v: ${items === undefined ? 1 : item}}, pipeline: ${pipeline}}}`;

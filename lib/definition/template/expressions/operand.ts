@@ -119,6 +119,7 @@ class ExpressionSource implements ValueSource {
   read(scope: TemplateScope, item: Json | undefined): Json | undefined {
     switch (this.#kind) {
       case 'task':
+      case 'this':
         return scope.output(this.#root);
       case 'member':
         return scope.stateOf?.(this.#root) ?? scope.output(this.#root);
@@ -165,12 +166,14 @@ const LABELS = {
   goal: 'pipeline.goal',
   run: 'run',
   item: 'item',
+  this: 'this.output',
 } as const;
 
 /** Returns the path from the value that a reference reads. */
 function pathFromSource(reference: Reference, path: readonly Segment[]): readonly Segment[] {
   switch (reference.kind) {
     case 'task':
+    case 'this':
       return reference.omitted ? path : path.slice(1);
     case 'input':
       return startWith(reference.key, path.slice(1));

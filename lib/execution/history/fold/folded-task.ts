@@ -2,7 +2,14 @@ import type { TaskFailure } from '../../../common/errors.js';
 import type { Json } from '../../../common/json/json.js';
 import type { Task } from '../../../pipelines/pipeline.js';
 import { NO_MEMORY_FOR_ERROR } from '../../events/journal.js';
-import { type CallSettled, type RetryWaits, SKIP_BYTES, type TaskPublished } from '../fact.js';
+import {
+  type CallSettled,
+  type RetryWaits,
+  type RoundEnded,
+  SKIP_BYTES,
+  type TaskPublished,
+} from '../fact.js';
+import { attemptsOfRound, type Call } from '../../invocation/call.js';
 import { RecordedError } from '../../invocation/thrown-error.js';
 import type { MemoryBudget } from '../../memory-budget.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
@@ -36,6 +43,8 @@ export class FoldedTask {
   #itemWrites: (readonly Write[])[] | undefined;
   #collected: TaskFailure[] | undefined;
   #outcomeBytes = 0;
+  /** The round after the last one that has ended; undefined before the first has. */
+  #round: Call['round'];
 
   /** @param startedAt milliseconds since 1970 */
   constructor(task: Task, startedAt: number, budget: MemoryBudget, { secrets }: PreparedRun) {
@@ -60,16 +69,33 @@ export class FoldedTask {
   }
 
   retry(fact: RetryWaits): void {
-    const item = itemOf(fact);
-    this.trace.onAttempt(item, beginOf(fact));
-    this.trace.onRetry(item, fact.attempts, fact.error, fact.at);
+    this.#beginAttempt(fact);
+    this.trace.onRetry(itemOf(fact), fact.attempts, fact.error, fact.at);
+  }
+
+  /** Call for a round that another one has followed. */
+  endRound(fact: RoundEnded): void {
+    this.trace.onAttempt(undefined, beginOf(fact));
+    this.trace.rounds = fact.round;
+    this.trace.onRound(fact.attempts, fact.at);
+    this.#round = { number: fact.round + 1, attemptsBefore: fact.attempts };
+  }
+
+  /** Returns true for a call that has ended after an attempt: of a task with `repeat`, not between two rounds. */
+  hasCalled({ attempts }: CallSettled): boolean {
+    return attemptsOfRound({ attempts, round: this.#round }) > 0;
+  }
+
+  #beginAttempt(fact: CallSettled | RetryWaits): void {
+    this.trace.onAttempt(itemOf(fact), beginOf(fact));
+    if (this.#task.repeat !== undefined) this.trace.rounds = this.#round?.number ?? 1;
   }
 
   succeed(fact: SucceededCall): void {
     const { value, writes, attempts, at } = fact;
     const item = itemOf(fact);
     if (fact.cached) this.trace.onCacheHit(item);
-    else if (attempts > 0) this.trace.onAttempt(item, beginOf(fact));
+    else if (attempts > 0) this.#beginAttempt(fact);
     this.#keepBytes(fact.bytes);
     if (item !== undefined) return this.#keepItem(item, value, writes, at);
     this.#output = value;
@@ -94,7 +120,7 @@ export class FoldedTask {
   fail(fact: FailedCall): TaskFailure {
     const { error, attempts, record, at } = fact;
     const item = itemOf(fact);
-    if (attempts > 0) this.trace.onAttempt(item, beginOf(fact));
+    if (this.hasCalled(fact)) this.#beginAttempt(fact);
     // An item whose error there was no memory for has failed its task.
     const isCollected = item !== undefined && this.#task.collectsErrors && error !== NO_MEMORY_FOR_ERROR;
     const failure = this.#addFailure(item, error, attempts, at, isCollected, record);
@@ -195,6 +221,6 @@ function itemOf({ item }: CallSettled | RetryWaits): number | undefined {
 }
 
 /** When the last attempt of a call has begun; facts of earlier versions do not say it. */
-function beginOf({ at, ms }: CallSettled | RetryWaits): number {
+function beginOf({ at, ms }: CallSettled | RetryWaits | RoundEnded): number {
   return ms === undefined ? UNKNOWN_TIME : at - ms;
 }

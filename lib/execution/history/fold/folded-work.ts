@@ -123,11 +123,14 @@ export class FoldedWork implements ReadableWork {
     switch (fact.kind) {
       case 'retry':
         return task.retry(fact);
+      case 'round':
+        this.#countInvocation(fact.task);
+        return task.endRound(fact);
       case 'succeeded':
-        if (fact.attempts > 0) this.#countInvocation(fact.task);
+        if (task.hasCalled(fact)) this.#countInvocation(fact.task);
         return task.succeed(fact);
       case 'failed':
-        if (fact.attempts > 0) this.#countInvocation(fact.task);
+        if (task.hasCalled(fact)) this.#countInvocation(fact.task);
         return this.#addFailure(task.fail(fact));
       case 'skipped':
         return task.skipItem(fact);

@@ -13,8 +13,6 @@ import {
 import { beginJsonOutput, type JsonOutput } from '../json-output.js';
 import { messageWithCauses } from '../thrown-error.js';
 
-const SUCCEEDED = { ok: true } as const;
-
 /** One attempt of a call: calls the tool, and copies what it returns. It ends exactly once, however the tool behaves (rule 13). */
 class Attempt extends AttemptContext implements AbortableCall {
   readonly #listener: CallListener;
@@ -132,8 +130,8 @@ class Attempt extends AttemptContext implements AbortableCall {
   }
 
   #succeed(output: CallOutput): void {
-    this.#listener.onSuccess(this.#call, output);
-    this.#call.slot.settle(SUCCEEDED);
+    const result = this.#listener.onSuccess(this.#call, output);
+    if (result !== undefined) this.#call.slot.settle(result);
   }
 
   /** Describes an error without the secrets of the run, which everybody who follows the run would see. */

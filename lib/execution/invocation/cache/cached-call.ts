@@ -1,3 +1,4 @@
+import type { TaskResult } from '../../../../machines/types.js';
 import { errorMessage, type ToolError } from '../../../common/errors.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
 import type { Masker } from '../../../definition/secrets/masker.js';
@@ -44,13 +45,13 @@ class CachedCall extends LayeredCall {
   }
 
   /** Files go with their run, so that outputs that name some cannot be kept. */
-  override onSuccess(call: Call, output: CallOutput): void {
+  override onSuccess(call: Call, output: CallOutput): TaskResult | undefined {
     const { cacheMs } = call.task;
     if (!output.hasFiles && this.#key !== undefined && cacheMs !== undefined) {
       const { value, writes, sizeBytes } = output;
       this.services.dependencies.cache.set(this.#key, { output: value, writes, sizeBytes }, cacheMs);
     }
-    this.outer.onSuccess(call, output);
+    return this.outer.onSuccess(call, output);
   }
 
   #reuse(cached: CachedOutput): void {

@@ -58,6 +58,7 @@ export class Reuse {
     const isAsItWas =
       this.#readsTheSame(task, inputs) &&
       (parallelOver === undefined || this.#readsTheSame(task, parallelOver)) &&
+      this.#repeatsTheSame(task) &&
       this.#awaitsTheSame(task);
     return isAsItWas ? outcome : undefined;
   }
@@ -124,6 +125,7 @@ export class Reuse {
       forced.get(task.id) ??
       (before.tool === task.tool ? undefined : 'calls another tool') ??
       this.#findDefinitionChange(task, before, FIELDS_OF_ITEMS) ??
+      this.#findUntilChange(task, before) ??
       this.#findSecretChange(task) ??
       this.#findValueChange(task.inputs) ??
       this.#findConditionChange(task)
@@ -176,8 +178,21 @@ export class Reuse {
     return undefined;
   }
 
-  #findConditionChange({ conditions, itemConditions }: Task): string | undefined {
-    for (const { template } of [...conditions, ...itemConditions]) {
+  /** Finds another condition that ends the rounds (D83); how many rounds there may be makes no difference. */
+  #findUntilChange({ id, repeat }: Task, before: Task): string | undefined {
+    if (repeat === undefined && before.repeat === undefined) return undefined;
+    const { before: earlier, now } = this.#getDefinitions();
+    const [a, b] = [earlier.get(id)?.repeat?.until, now.get(id)?.repeat?.until];
+    return isEqualJson(toJson(a), toJson(b)) ? undefined : 'has changed repeat.until';
+  }
+
+  /** Returns true when the conditions that end the rounds read what they read before from other tasks. */
+  #repeatsTheSame(task: Task): boolean {
+    return task.repeat?.until.every(({ template }) => this.#readsTheSame(task, template)) ?? true;
+  }
+
+  #findConditionChange({ conditions, itemConditions, repeat }: Task): string | undefined {
+    for (const { template } of [...conditions, ...itemConditions, ...(repeat?.until ?? [])]) {
       const change = this.#findValueChange(template);
       if (change !== undefined) return change;
     }

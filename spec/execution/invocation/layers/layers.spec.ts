@@ -10,7 +10,7 @@ import {
   NO_ABORT,
 } from '../../../../lib/execution/invocation/call.js';
 import { CallLayers } from '../../../../lib/execution/invocation/layers.js';
-import { observe } from '../../../../lib/execution/invocation/observed-attempt.js';
+import { observe } from '../../../../lib/execution/invocation/attempt/observed-attempt.js';
 import { pool } from '../../../../lib/execution/invocation/pool.js';
 import { retry } from '../../../../lib/execution/invocation/retry.js';
 import { timeout } from '../../../../lib/execution/invocation/timeout.js';
@@ -50,7 +50,10 @@ describe('The layers of a call', () => {
       onCall: () => undefined,
       onRetry: (_, error, due) => void steps.push(`retry at ${due - clock.now()}: ${error}`),
       onDue: () => void steps.push('due'),
-      onSuccess: (_, { value }) => void steps.push(`success ${JSON.stringify(value)}`),
+      onSuccess: (_, { value }) => {
+        steps.push(`success ${JSON.stringify(value)}`);
+        return { ok: true };
+      },
       onFailure: ({ attempts }, error) => {
         steps.push(`failure after ${attempts}: ${error}`);
         return { ok: false, error };
@@ -71,6 +74,7 @@ describe('The layers of a call', () => {
       },
       progress: undefined,
       attempts: 0,
+      round: undefined,
       inputs: {},
       heldBytes: 0,
       timeLimit: undefined,

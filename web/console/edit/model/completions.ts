@@ -197,6 +197,13 @@ function templatePaths({ parts, params, inputs, sessionKeys }: Outline, own: num
   return paths;
 }
 
+const OUTPUT_OF_ROUND: Proposal = {
+  label: 'this.output',
+  detail: 'of the round',
+  kind: 'value',
+  boost: 30,
+};
+
 const NAMESPACES: readonly Proposal[] = [
   { label: 'params.', info: 'A param of the pipeline.', kind: 'name', boost: -20 },
   { label: 'pipeline.inputs.', info: 'An input of the pipeline.', kind: 'name', boost: -21 },
@@ -222,7 +229,8 @@ function proposeTemplate(cursor: CursorPlace, inner: InnerPath, outline: Outline
   const own = inner.rest[0] === 'tasks' ? Number(inner.rest[1]) : -1;
   const isList = inner.rest[2] === 'parallel_over';
   const paths = templatePaths(outline, own).filter(({ label }) => !isList || label !== 'item');
-  return { from, options: [...paths, ...NAMESPACES] };
+  const isRound = inner.rest[2] === 'repeat' && inner.rest[3] === 'until';
+  return { from, options: [...(isRound ? [OUTPUT_OF_ROUND] : []), ...paths, ...NAMESPACES] };
 }
 
 function formatDefault(value: Json | undefined): string {

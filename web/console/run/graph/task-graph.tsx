@@ -3,7 +3,7 @@ import { type Tone, toneOf } from '../../../shared/model/tones.js';
 import { useNow } from '../../shell/use-now.js';
 import { formatSelection } from '../model/addresses.js';
 import { shownStatus } from '../model/shown-status.js';
-import { type RunPart, type TaskState, waitsForRetry } from '../model/task-states.js';
+import { roundOf, type RunPart, type TaskState, waitsForRetry } from '../model/task-states.js';
 import type { FollowedRun } from '../followed-run.js';
 import { GraphCard, type PlacedCard } from './graph-card.js';
 import { WaveCanvas } from './wave-canvas.js';
@@ -84,6 +84,7 @@ function toneOfTask(task: TaskState, now: number): Tone {
 function formatState(task: TaskState, now: number): string {
   const { items, isReused, isCached, startedAt, finishedAt, attempts, retryAt } = task;
   const status = shownStatus(task.status, task.error, task.skipReason);
+  const round = roundOf(task, now);
   const parts: string[] = [];
   if (items !== null) {
     // The items that were aborted count as failed ones.
@@ -94,10 +95,12 @@ function formatState(task: TaskState, now: number): string {
   }
   if (isReused) parts.push('reused');
   else if (isCached) parts.push('cached');
-  else if (retryAt !== null && retryAt > now) parts.push(`retry in ${formatTook(retryAt - now)}`);
+  else if (retryAt !== null && retryAt > now)
+    parts.push(`${round === undefined ? 'retry' : 'next'} in ${formatTook(retryAt - now)}`);
   else if (startedAt !== null && status !== 'skipped')
     parts.push(formatTook((finishedAt ?? now) - startedAt));
-  if (attempts.length > 1 && items === null) parts.push(`attempt ${attempts.length}`);
+  if (round !== undefined) parts.push(`round ${formatInteger(round)}`);
+  else if (attempts.length > 1 && items === null) parts.push(`attempt ${attempts.length}`);
   if (status === 'not run' || status === 'aborted' || status === 'skipped') parts.push(status);
   return parts.join(' · ');
 }

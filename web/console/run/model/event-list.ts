@@ -1,6 +1,6 @@
 import { nameWave } from '../../../../lib/common/text.js';
 import type { LiveEvent } from '../../../../lib/execution/events/event.js';
-import { formatQuantity } from '../../../shared/model/format.js';
+import { formatQuantity, formatTook } from '../../../shared/model/format.js';
 import { formatSelection, selectionOf, type TaskSelection } from './addresses.js';
 
 /** Events that the page keeps. */
@@ -109,6 +109,8 @@ export function describeEvent(event: LiveEvent): string {
       return event.error ?? event.reason ?? (event.reused ? 'reused' : event.cached ? 'cached' : 'succeeded');
     case 'retry':
       return `attempt ${event.attempt} failed, the next in ${event.delay_ms} ms: ${event.error}`;
+    case 'round':
+      return describeRound(event);
     case 'log':
       return event.message;
     case 'text':
@@ -116,4 +118,9 @@ export function describeEvent(event: LiveEvent): string {
     case 'usage':
       return `${event.usage.model}: ${event.usage.input_tokens} tokens in, ${event.usage.output_tokens} out`;
   }
+}
+
+function describeRound({ round, at_most, reason, delay_ms }: Extract<LiveEvent, { kind: 'round' }>): string {
+  const next = delay_ms === undefined ? '' : `, the next in ${formatTook(delay_ms)}`;
+  return `round ${round} of ${at_most}${next}: ${reason ?? 'its condition holds'}`;
 }

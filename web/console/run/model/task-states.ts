@@ -42,8 +42,10 @@ export interface TaskState {
   finishedAt: number | null;
   /** The oldest first; of a fan-out its items have them. */
   attempts: AttemptTime[];
-  /** When the last attempt has begun or will begin after a retry; null before the first retry and at the end. */
+  /** When the last attempt has begun or will begin, after a retry or in the next round; null before the first, and at the end. */
   retryAt: number | null;
+  /** The rounds that have begun, as far as is known; null for a task that has none (D83). */
+  rounds: number | null;
   items: ItemProgress | null;
   error: string | null;
   /** Why it called nothing; null for any other. */
@@ -108,7 +110,7 @@ export class TaskStates {
 
   /** Takes what the server knows of a task. */
   addRecord(record: TaskRecord): void {
-    const { task_id, sub_pipeline, tool, wave, status, items, attempts, error } = record;
+    const { task_id, sub_pipeline, tool, wave, status, items, attempts, error, rounds = 0 } = record;
     const key = formatSelection({ taskId: task_id, subPipeline: sub_pipeline });
     const task = this.#tasks.get(key) ?? createState(key, task_id, sub_pipeline, tool, wave, items !== null);
     this.#tasks.set(key, task);
@@ -121,6 +123,10 @@ export class TaskStates {
     task.isReused = record.reused;
     task.isCached = record.cached;
     if (attempts.length > 0) task.attempts = attempts.flatMap(toAttempt);
+    if (rounds > (task.rounds ?? 0)) {
+      task.rounds = rounds;
+      task.retryAt = null;
+    }
     if (status !== 'running') task.retryAt = null;
     // In a fan-out that has not succeeded, items that it has not reached are among the skipped ones.
     const skipped = items !== null && status === 'succeeded' ? items.skipped : 0;
@@ -144,6 +150,8 @@ export class TaskStates {
       case 'retry':
         if (event.item === undefined) retry(task, event, time);
         return;
+      case 'round':
+        return endRound(task, event, time);
       case 'item':
         return setItems(task, task.items?.total ?? 0, this.#countedOf(key));
       case 'finish':
@@ -179,6 +187,12 @@ export function waitsForRetry({ retryAt }: TaskState, now: number): boolean {
   return retryAt !== null && retryAt > now;
 }
 
+/** The round that is at work, or was last; undefined for a task that has none. @param now milliseconds since 1970 */
+export function roundOf({ rounds, retryAt }: TaskState, now: number): number | undefined {
+  if (rounds === null) return undefined;
+  return retryAt !== null && retryAt <= now ? rounds + 1 : rounds;
+}
+
 /** The record of a task may be newer than the events that are read, or older: what has settled stays settled. */
 function setItems(task: TaskState, total: number, settled: Readonly<SettledItems>): void {
   const { succeeded = 0, failed = 0, skipped = 0 } = task.items ?? {};
@@ -210,6 +224,7 @@ function createState(
     finishedAt: null,
     attempts: [],
     retryAt: null,
+    rounds: null,
     items: null,
     error: null,
     skipReason: null,
@@ -225,6 +240,18 @@ function retry(task: TaskState, event: Extract<LiveEvent, { kind: 'retry' }>, ti
   if (running === undefined || running.end !== null) return;
   running.end = time;
   running.error = error;
+  task.retryAt = time + delay_ms;
+  task.attempts.push({ attempt: attempt + 1, start: task.retryAt, end: null, error: null });
+}
+
+function endRound(task: TaskState, event: Extract<LiveEvent, { kind: 'round' }>, time: number): void {
+  const { round, attempt, delay_ms } = event;
+  if (round < (task.rounds ?? 0)) return;
+  task.rounds = round;
+  if (task.status !== 'running' || delay_ms === undefined) return;
+  const running = task.attempts.find((known) => known.attempt === attempt);
+  if (running === undefined || running.end !== null) return;
+  running.end = time;
   task.retryAt = time + delay_ms;
   task.attempts.push({ attempt: attempt + 1, start: task.retryAt, end: null, error: null });
 }

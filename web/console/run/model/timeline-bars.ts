@@ -3,7 +3,7 @@ import type { TaskState } from './task-states.js';
 
 /** A part of the time of a task. Times are in milliseconds since 1970. */
 export interface Bar {
-  /** `wait`: between two attempts. `reused`: no tool was called. */
+  /** `wait`: between two attempts or rounds. `reused`: no tool was called. */
   readonly kind: 'running' | 'done' | 'failed' | 'wait' | 'reused' | 'stopped';
   readonly start: number;
   readonly end: number;
@@ -15,7 +15,7 @@ export interface TimeScale {
   readonly length: number;
 }
 
-/** Lists the bars of a task: its attempts and the waits between them, or for a fan-out one bar. */
+/** Lists the bars of a task: its attempts, or the rounds that it repeats, and the waits between them, or for a fan-out one bar. */
 export function barsOf(task: TaskState, now: number): Bar[] {
   const { attempts, startedAt, finishedAt, isReused, isCached } = task;
   const ended = KINDS[shownStatus(task.status, task.error, task.skipReason)];
@@ -26,18 +26,16 @@ export function barsOf(task: TaskState, now: number): Bar[] {
   }
   const bars: Bar[] = [];
   let last: number | undefined;
-  for (const { start, end, error } of attempts) {
+  for (const [index, { start, end, error }] of attempts.entries()) {
     if (last !== undefined && start > last)
       bars.push({ kind: 'wait', start: last, end: Math.min(start, Math.max(now, last)) });
     if (start > now) break;
     const until = end ?? finishedAt ?? now;
     const isOpen = end === null && finishedAt === null;
     const isAborted = shownStatus('failed', error) === 'aborted';
-    bars.push({
-      kind: isOpen ? 'running' : error === null || isAborted ? ended : 'failed',
-      start,
-      end: until,
-    });
+    const isRound = error === null && end !== null && index < attempts.length - 1;
+    const kind = isRound ? 'done' : error === null || isAborted ? ended : 'failed';
+    bars.push({ kind: isOpen ? 'running' : kind, start, end: until });
     last = until;
   }
   return bars;

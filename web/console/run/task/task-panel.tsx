@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ItemRecord, TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
-import { formatTime, formatTook } from '../../../shared/model/format.js';
+import { formatInteger, formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { formatSelection, selectionOf, type TaskSelection, valuesPath } from '../model/addresses.js';
@@ -158,6 +158,12 @@ function Facts({ found }: { readonly found: TaskRecord | ItemRecord }) {
           <>
             <dt>took</dt>
             <dd>{formatTook(Date.parse(finished_at) - Date.parse(started_at))}</dd>
+          </>
+        )}
+        {'rounds' in found && found.rounds !== undefined && (
+          <>
+            <dt>rounds</dt>
+            <dd>{formatInteger(found.rounds)}</dd>
           </>
         )}
         {reused && (

@@ -10,7 +10,7 @@ import type { FollowedRun } from '../followed-run.js';
 
 const ROW_HEIGHT = 26;
 
-/** When each task ran: a bar for each attempt, pale while it waits for the next one, red when it failed. */
+/** When each task ran: a bar for each attempt or round, pale while it waits for the next one, red when it failed. */
 export function TimelineView({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
   const now = useNow(record?.finished_at == null);
@@ -133,7 +133,7 @@ function Bars({ task, scale, now }: BarsProps) {
 }
 
 function labelOf(
-  { startedAt, finishedAt, isReused, isCached, items, attempts }: TaskState,
+  { startedAt, finishedAt, isReused, isCached, items, attempts, rounds }: TaskState,
   now: number,
 ): string {
   if (isReused) return 'reused';
@@ -141,5 +141,6 @@ function labelOf(
   const took = startedAt === null ? '' : formatTook((finishedAt ?? now) - startedAt);
   if (items !== null)
     return `${took} · ${formatInteger(items.succeeded + items.failed)}/${formatInteger(items.total)}`;
+  if (rounds !== null && rounds > 1) return `${took} · ${rounds} rounds`;
   return attempts.length > 1 ? `${took} · ${attempts.length} attempts` : took;
 }

@@ -1,7 +1,7 @@
-import type { FailedResult } from '../../../machines/types.js';
-import type { InvocationServices } from '../run-context.js';
+import type { FailedResult, TaskResult } from '../../../../machines/types.js';
+import type { InvocationServices } from '../../run-context.js';
 import type { AttemptObserver } from './attempt-observer.js';
-import { type Call, type CallListener, type CallOutput, CallRelay, type Layer } from './call.js';
+import { type Call, type CallListener, type CallOutput, CallRelay, type Layer } from '../call.js';
 
 /** Calls the observer at the beginning and the end of an attempt. */
 class ObservedAttempt extends CallRelay {
@@ -28,9 +28,9 @@ class ObservedAttempt extends CallRelay {
     });
   }
 
-  override onSuccess(call: Call, output: CallOutput): void {
+  override onSuccess(call: Call, output: CallOutput): TaskResult | undefined {
     this.#onEnd?.();
-    this.outer.onSuccess(call, output);
+    return this.outer.onSuccess(call, output);
   }
 
   override onFailure(call: Call, error: string, thrown?: unknown): FailedResult | undefined {

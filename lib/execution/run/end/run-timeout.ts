@@ -1,8 +1,8 @@
-import type { Clock, Timeline } from '../../common/clock.js';
-import type { Duration } from '../../common/duration.js';
-import { readTimeLimit, type TimeLimit } from '../../definition/run-fields/time-limit.js';
-import { timeoutKey } from '../history/replay.js';
-import { type PlacedHistory, whenAtRest } from '../history/run-history.js';
+import type { Clock, Timeline } from '../../../common/clock.js';
+import type { Duration } from '../../../common/duration.js';
+import { readTimeLimit, type TimeLimit } from '../../../definition/run-fields/time-limit.js';
+import { timeoutKey } from '../../history/replay.js';
+import { type PlacedHistory, whenAtRest } from '../../history/run-history.js';
 
 /** The part of a run that its timeout reads, and ends. */
 interface LimitedRun {

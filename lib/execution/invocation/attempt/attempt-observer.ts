@@ -1,5 +1,5 @@
-import { warnListenerRemoved } from '../../common/warnings.js';
-import type { EventLocation } from '../events/event.js';
+import { warnListenerRemoved } from '../../../common/warnings.js';
+import type { EventLocation } from '../../events/event.js';
 
 /** One attempt, for traces and metrics. */
 export interface AttemptInfo {

@@ -1,9 +1,9 @@
-import type { RunStatus } from '../../../machines/types.js';
-import type { Clock, Timeline } from '../../common/clock.js';
-import { readTimeLimit, type TimeLimit } from '../../definition/run-fields/time-limit.js';
-import type { HandlerListName } from '../../definition/schema/fields.js';
-import type { Pipeline } from '../../pipelines/pipeline.js';
-import type { PlacedHistory } from '../history/run-history.js';
+import type { RunStatus } from '../../../../machines/types.js';
+import type { Clock, Timeline } from '../../../common/clock.js';
+import { readTimeLimit, type TimeLimit } from '../../../definition/run-fields/time-limit.js';
+import type { HandlerListName } from '../../../definition/schema/fields.js';
+import type { Pipeline } from '../../../pipelines/pipeline.js';
+import type { PlacedHistory } from '../../history/run-history.js';
 import { RunTimeout } from './run-timeout.js';
 
 /** How long each list of handlers may take, unless the definition says it (D80). */
