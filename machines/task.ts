@@ -1,5 +1,5 @@
 import { type ActorRefFrom, createActor, type Snapshot } from 'xstate';
-import { fanOutLogic } from './fan-out.js';
+import { fanOutLogic } from './fan-out/fan-out.js';
 import { type ChildEnd, isChildEnd, type Logic, type LogicChart, STOP, toTaskResult } from './logic.js';
 import { type Abortable, type Expansion, type RunPorts, runPorts, type Slot } from './ports.js';
 import { type TaskResult, toEndState } from './types.js';

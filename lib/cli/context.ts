@@ -1,4 +1,5 @@
-import { readPublicUrl, urlOfRun } from '../common/config/public-url.js';
+import { readPublicUrl } from '../common/config/public-url.js';
+import { urlOfRun } from '../common/wire/run-summary.js';
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { homedir, uptime } from 'node:os';

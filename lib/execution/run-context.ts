@@ -19,7 +19,7 @@ import type { CalledPipelines } from './nested/called-pipelines.js';
 import type { NestedRunLimiter } from './nested/nested-run-limiter.js';
 import type { PreparedRun } from './prepare/prepare-run.js';
 import type { StepRunner } from './prepare/step-runner.js';
-import type { RunOrigin } from './run/run-namespace.js';
+import type { RootRun } from './run/run-namespace.js';
 import type { Session } from './session/session.js';
 import type { SessionOverrides, Write } from './session/session-overrides.js';
 
@@ -64,7 +64,7 @@ export interface DeclaredStores {
 /** The services and values that a sub-run or nested run shares with the run that contains it. */
 export interface ParentRunContext {
   /** The run that was submitted. */
-  readonly origin: RunOrigin;
+  readonly origin: RootRun;
   /** The actor that the plan's machine created; undefined for a nested run, which creates its own. */
   readonly actor: RunActor | undefined;
   readonly journal: Journal;
@@ -117,7 +117,7 @@ export interface InvocationServices {
   /** The namespace `run` of templates (D80). */
   readonly runNamespace: JsonObject;
   /** The run that was submitted. */
-  readonly origin: RunOrigin;
+  readonly origin: RootRun;
   /** Tool invocations started (D20). */
   invocations: number;
   /** Counts a call of a tool, and returns how many there were (D68). */

@@ -1,4 +1,4 @@
-import { urlOfRun } from '../common/config/public-url.js';
+import { urlOfRun } from '../common/wire/run-summary.js';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { errorMessage, WavetrainError } from '../common/errors.js';

@@ -3,7 +3,7 @@ import { estimateBytesInSteps, type JsonObject } from '../common/json/json.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { assertDefined, getOrThrow } from '../definition/assert.js';
 import type { Problem } from '../definition/problems/problem.js';
-import { HANDLER_LISTS, type HandlerListName } from '../definition/schema/fields.js';
+import type { HandlerListName } from '../definition/schema/fields.js';
 import type { PipelineDefinition, TaskDefinition } from '../definition/schema/schema.js';
 import { DroppableTemplates } from '../definition/template/droppable-templates.js';
 import type { Renderer } from '../definition/template/expressions/operand.js';
@@ -16,7 +16,7 @@ import { type Contract, deriveContract } from './contract.js';
 import type { Condition } from '../definition/template/condition.js';
 import { type Repeat, toConditions, toRepeat } from './flow/conditions.js';
 import type { PipelineDraft } from './draft.js';
-import { type HandlerWaves, joinWaves } from './flow/handlers.js';
+import { type HandlerWaves, joinWaves, listWaves } from './flow/handlers.js';
 import { numberWaves } from './flow/waves.js';
 import { findUnreliable, listNeededOutputs } from './flow/unreliable-outputs.js';
 import { listStores } from './rules/stores.js';
@@ -36,6 +36,10 @@ export interface Pipeline {
   readonly waves: readonly (readonly string[])[];
   /** Undefined for a pipeline without handlers. */
   readonly handlers: Handlers | undefined;
+  /** The tasks, then the handlers. */
+  readonly allTasks: ReadonlyMap<string, Task>;
+  /** The waves of the tasks, then those of the handlers, list by list. */
+  readonly allWaves: readonly (readonly string[])[];
   readonly statistics: Statistics;
   /** The keys, inputs and params that a plan which runs the pipeline must know. */
   readonly contract: Contract;
@@ -54,6 +58,8 @@ export interface Handlers {
   readonly tasks: ReadonlyMap<string, Task>;
   /** Ids by list and wave. */
   readonly waves: HandlerWaves;
+  /** The list of each wave of the pipeline; undefined for waves of tasks. */
+  readonly lists: readonly (HandlerListName | undefined)[];
 }
 
 /** A task that is ready to run: its templates are compiled, its tool is found (D15). */
@@ -132,7 +138,8 @@ interface CheckedParts {
 
 export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
   const { definition, draft, waves, handlers, nested, catalog, warnings, checkNestedPipeline } = parts;
-  const waveOf = numberWaves(joinWaves(waves, handlers));
+  const allWaves = joinWaves(waves, handlers);
+  const waveOf = numberWaves(allWaves);
   const tasks = new Map<string, Task>();
   const handlerTasks = new Map<string, Task>();
   const lists = handlers && new Map(draft.tasks.map(({ id, list }) => [id, list]));
@@ -179,7 +186,9 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
     goal: draft.goal.renderer,
     tasks,
     waves,
-    handlers: handlers && { tasks: handlerTasks, waves: handlers },
+    handlers: handlers && { tasks: handlerTasks, waves: handlers, lists: listWaves(waves.length, handlers) },
+    allTasks: handlers === undefined ? tasks : new Map([...tasks, ...handlerTasks]),
+    allWaves,
     statistics,
     contract,
     warnings,
@@ -187,32 +196,6 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
     sizeBytes: PIPELINE_BYTES + describedBytes + taskBytes + templates.sizeBytes,
     checkNestedPipeline,
   };
-}
-
-/** Finds a task or a handler. */
-export function findTask(
-  { tasks, handlers }: Pick<Pipeline, 'tasks' | 'handlers'>,
-  id: string,
-): Task | undefined {
-  return tasks.get(id) ?? handlers?.tasks.get(id);
-}
-
-/** The waves of the tasks, then those of the handlers. */
-export function listAllWaves({
-  waves,
-  handlers,
-}: Pick<Pipeline, 'waves' | 'handlers'>): readonly (readonly string[])[] {
-  return joinWaves(waves, handlers?.waves);
-}
-
-/** The list of handlers to which a wave belongs; undefined for a wave of tasks. */
-export function handlerListOf(
-  { waves, handlers }: Pick<Pipeline, 'waves' | 'handlers'>,
-  wave: number,
-): HandlerListName | undefined {
-  if (handlers === undefined || wave < waves.length) return undefined;
-  const lists = HANDLER_LISTS.flatMap((list) => handlers.waves[list].map(() => list));
-  return lists[wave - waves.length];
 }
 
 function toCacheTime(cache: TaskDefinition['cache']): number | undefined {

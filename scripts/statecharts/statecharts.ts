@@ -1,7 +1,7 @@
 import type { Statechart } from '../../lib/runs/inspection/statechart.js';
 import { compileMachine } from '../../machines/compile.js';
-import { fanOutChart } from '../../machines/fan-out.js';
-import { chunkChart, itemChart } from '../../machines/item-actors.js';
+import { fanOutChart } from '../../machines/fan-out/fan-out.js';
+import { chunkChart, itemChart } from '../../machines/fan-out/item-actors.js';
 import { planMachine } from '../../machines/plan.js';
 import { runMachine } from '../../machines/run.js';
 import { subRunsChart } from '../../machines/sub-runs.js';

@@ -27,13 +27,3 @@ export function readPublicUrl(env: Environment): string | undefined {
     );
   return url.href.replace(/\/+$/, '');
 }
-
-/** The path of the page of a run, on each server. */
-export function pathOfRun(runId: string): string {
-  return `/runs/${encodeURIComponent(runId)}`;
-}
-
-/** Returns the address of the page of a run. @param base without a slash at its end; undefined: the page has no address */
-export function urlOfRun(base: string | undefined, runId: string): string | null {
-  return base === undefined ? null : base + pathOfRun(runId);
-}

@@ -9,7 +9,6 @@ import {
 } from '../../common/limits.js';
 import type { Labels } from '../../common/wire/labels.js';
 import { LABEL_NAME, LABEL_VALUE } from '../run-fields/labels.js';
-import type { TaskDefinition } from './schema.js';
 
 /** The fields that pipelines and plans share, and how a field is declared. */
 
@@ -191,35 +190,6 @@ export const busyFields = {
       default: 'queue',
       description:
         'What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled.',
-    }),
-  ),
-};
-
-/** A handler is a task: the check of the list says what is wrong with one, and its schema is that of a task (D80). */
-function handlersField(description: string) {
-  return Type.Optional(
-    Type.Unsafe<readonly TaskDefinition[]>({
-      type: ['array', 'null'],
-      minItems: 1,
-      items: { type: 'object' },
-      description,
-    }),
-  );
-}
-
-/** The tasks that run after all others, and how long they may take (D80). */
-export const handlerFields = {
-  on_success: handlersField('Tasks that run after all others when the run has succeeded.'),
-  on_failure: handlersField('Tasks that run after all others when the run has failed, as to alert somebody.'),
-  on_cancel: handlersField('Tasks that run after all others when the run was cancelled.'),
-  finally: handlersField('Tasks that run last, however the run has ended, as to clean up.'),
-  handler_timeout: Type.Optional(
-    Type.Unsafe<Duration>({
-      ...durationSchema(
-        'Limit for each list of handlers, in seconds or as in 10m. Default: 5m.',
-        'above zero',
-      ),
-      maximum: (MAX_RUN_TIMEOUT_DAYS * UNIT_MS.d) / 1000,
     }),
   ),
 };

@@ -1,10 +1,9 @@
 import Type, { type Static } from 'typebox';
-import { DURATION_TEXT, type Duration } from '../../common/duration.js';
-import { CONCURRENCY_LIMITS, MAX_GOAL_LENGTH } from '../../common/limits.js';
+import { DURATION_TEXT, UNIT_MS, type Duration } from '../../common/duration.js';
+import { CONCURRENCY_LIMITS, MAX_GOAL_LENGTH, MAX_RUN_TIMEOUT_DAYS } from '../../common/limits.js';
 import {
   busyFields,
   durationSchema,
-  handlerFields,
   keepField,
   labelsField,
   optionalField,
@@ -142,6 +141,35 @@ export const TaskDefinition = Type.Object(
   },
   { additionalProperties: false, description: 'A task: a tool and its inputs.' },
 );
+
+/** A handler is a task: the check of the list says what is wrong with one, and its schema is that of a task (D80). */
+function handlersField(description: string) {
+  return Type.Optional(
+    Type.Unsafe<readonly TaskDefinition[]>({
+      type: ['array', 'null'],
+      minItems: 1,
+      items: { type: 'object' },
+      description,
+    }),
+  );
+}
+
+/** The tasks that run after all others, and how long they may take (D80). */
+const handlerFields = {
+  on_success: handlersField('Tasks that run after all others when the run has succeeded.'),
+  on_failure: handlersField('Tasks that run after all others when the run has failed, as to alert somebody.'),
+  on_cancel: handlersField('Tasks that run after all others when the run was cancelled.'),
+  finally: handlersField('Tasks that run last, however the run has ended, as to clean up.'),
+  handler_timeout: Type.Optional(
+    Type.Unsafe<Duration>({
+      ...durationSchema(
+        'Limit for each list of handlers, in seconds or as in 10m. Default: 5m.',
+        'above zero',
+      ),
+      maximum: (MAX_RUN_TIMEOUT_DAYS * UNIT_MS.d) / 1000,
+    }),
+  ),
+};
 
 export const PipelineDefinition = Type.Object(
   {

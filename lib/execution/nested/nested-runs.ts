@@ -15,7 +15,7 @@ import type { JsonObject } from '../../common/json/json.js';
 import { MAX_NESTING_DEPTH } from '../../common/limits.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { ModelAccess } from '../../models/models.js';
-import { findTask, type Pipeline } from '../../pipelines/pipeline.js';
+import type { Pipeline } from '../../pipelines/pipeline.js';
 import { assertPipelineCall } from '../../tools/builtin/run-pipeline.js';
 import type { PipelineCall, PipelineOutcome } from '../../tools/tool.js';
 import { eventLoopBudget, nextSlice } from '../run/event-loop-budget.js';
@@ -221,7 +221,7 @@ export class NestedRuns {
   /** The pool of which an attempt has a place, or a task around this run. */
   #findHeldPool({ task_id: taskId }: CallingAttempt): string | undefined {
     const { prepared, parent } = this.#services;
-    return findTask(prepared.pipeline, taskId)?.pool ?? parent?.heldPool;
+    return prepared.pipeline.allTasks.get(taskId)?.pool ?? parent?.heldPool;
   }
 
   #createContext(

@@ -14,7 +14,7 @@ import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRunLimiter } from '../nested/nested-run-limiter.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
-import type { RunOrigin } from '../run/run-namespace.js';
+import type { RootRun } from '../run/run-namespace.js';
 import { PipelineRun, toMachineInput } from '../run/pipeline-run.js';
 import type { ParentRunContext, RunDependencies } from '../run-context.js';
 import { assertRecord } from '../session/session.js';
@@ -34,7 +34,7 @@ export class SubRuns implements PlanPorts {
   /** All values on the blackboard after the last sub-pipeline has succeeded (Plan, rule 4). */
   blackboard: Record<string, Json> = {};
   readonly nestedRunLimiter: NestedRunLimiter;
-  readonly #origin: RunOrigin;
+  readonly #origin: RootRun;
   readonly #prepared: PreparedPlan;
   readonly #dependencies: RunDependencies;
   readonly #journal: Journal;
@@ -55,7 +55,7 @@ export class SubRuns implements PlanPorts {
     memory: MemoryBudget,
     writePlanStatus: () => void,
     history: PlacedHistory | undefined,
-    origin: RunOrigin,
+    origin: RootRun,
   ) {
     this.#origin = origin;
     this.#liveBudget = eventLoopBudget.forTenant(prepared.tenantId);

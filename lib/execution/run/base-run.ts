@@ -99,7 +99,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** The times of the record and of the events. */
   protected readonly timeline: Timeline;
   readonly #history: PlacedHistory | undefined;
-  readonly #timeout: RunTimeout | undefined;
+  protected readonly timeout: RunTimeout | undefined;
   #resolveSettled = NO_OP;
   #isStopped = false;
   #isEndKept = false;
@@ -111,7 +111,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   constructor(timeline: Timeline, clock: Clock, history: PlacedHistory | undefined, limit?: Duration) {
     this.timeline = timeline;
     this.#history = history;
-    this.#timeout = RunTimeout.of(limit, clock, timeline, history);
+    this.timeout = RunTimeout.of(limit, clock, timeline, history);
     this.createdAt = history?.isSubmitted === true ? history.run.past.createdAt : timeline.now();
     this.settled = new Promise((resolve) => {
       this.#resolveSettled = resolve;
@@ -175,7 +175,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Why the run has failed when its time was over, or that of a sub-pipeline; null otherwise (D81). */
   get timeoutError(): string | null {
-    return isTimedOut(this.snapshot) ? (this.#timeout?.error ?? null) : null;
+    return isTimedOut(this.snapshot) ? (this.timeout?.error ?? null) : null;
   }
 
   /** True while handlers run: the status does not change any more (D80). */
@@ -216,7 +216,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     if (this.machineStatus !== INITIAL_STATUS || this.isSettled) return;
     const isNew = this.#history !== undefined && this.#history.replay === undefined;
     this.startedAt = isNew ? this.#history.note({ kind: 'begun' }) : this.timeline.now();
-    this.#timeout?.begin(this);
+    this.timeout?.begin(this);
     this.#send('begin');
   }
 
@@ -272,11 +272,6 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     cancelWork(force);
   }
 
-  /** Ends the time limit of the run: that of its handlers counts from now on. */
-  protected endTimeout(): void {
-    this.#timeout?.stop();
-  }
-
   /** Aborts what is at work because the time of the run is over, or that of its handlers. Without handlers, the run fails. */
   timeOut(): void {
     const { cancelWork } = this;
@@ -328,7 +323,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
   /** Stops the run at once, with its tools. A run with a history is left as it is, for another process (D68). */
   stop(): void {
     this.#isStopped = true;
-    this.#timeout?.stop();
+    this.timeout?.stop();
     if (this.#history?.isSubmitted === true) this.#leave(this.#history);
     this.#root.stop();
     // The run has ended, and its end could not be kept.
@@ -375,7 +370,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   /** Writes the status event, unless it is the last one written. */
   emitStatus(): void {
-    this.#timeout?.update();
+    this.timeout?.update();
     this.lifecycle.writeStatus(this);
   }
 
@@ -386,7 +381,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   #end(fault: unknown): void {
     this.fault = fault;
-    this.#timeout?.stop();
+    this.timeout?.stop();
     this.finishedAt = this.timeline.now();
     this.onEnd();
     this.emitStatus();

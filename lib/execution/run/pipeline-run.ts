@@ -1,7 +1,7 @@
 import type { HandlerLists } from '../../../machines/handlers.js';
 import type { HandlerListName } from '../../definition/schema/fields.js';
 import type { HandlerWaves } from '../../pipelines/flow/handlers.js';
-import { handlerListOf, listAllWaves, type Task } from '../../pipelines/pipeline.js';
+import type { Task } from '../../pipelines/pipeline.js';
 import { RunHandlers } from './end/run-handlers.js';
 import { type Keep, readKeep } from '../../definition/run-fields/keep.js';
 import { readPriority } from '../prepare/run-priority.js';
@@ -70,8 +70,8 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
       createNestedRun: (nested, nestedBudget, context, models) =>
         new PipelineRun(nested, { ...dependencies, models }, nestedBudget, context),
     });
-    const waves = listAllWaves(pipeline);
-    this.lifecycle = new LifecycleEvents(this.journal, waves, (wave) => handlerListOf(pipeline, wave));
+    const waves = pipeline.allWaves;
+    this.lifecycle = new LifecycleEvents(this.journal, waves, (wave) => pipeline.handlers?.lists[wave]);
     this.work = new RunWork(this.#services, (task) => this.#onWave(task));
     const actor = parent?.actor ?? createActor(runMachine, { input: toMachineInput(prepared) });
     this.start(actor, runPorts, this.work);
@@ -88,7 +88,8 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   #beginHandlers(list: HandlerListName): void {
     this.#invocations ??= this.#services.invocations;
     this.#services.beginHandlers();
-    this.endTimeout();
+    // From now on, the time of the handlers counts.
+    this.timeout?.stop();
     this.#handlers?.begin(list, this);
   }
 

@@ -1,5 +1,5 @@
 import { type Json, setOwn } from '../../common/json/json.js';
-import { findTask } from '../../pipelines/pipeline.js';
+
 import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { TaskOutcome } from '../results.js';
 import { NO_WRITES, type Write } from '../session/session-overrides.js';
@@ -41,7 +41,7 @@ export class PublishedOutcomes {
   writesBefore(wave: number, pipeline: PreparedRun['pipeline']): readonly (readonly Write[])[] {
     const lists: (readonly Write[])[] = [];
     for (const [taskId, { writes }] of this.#outcomes ?? []) {
-      if ((findTask(pipeline, taskId)?.wave ?? 0) < wave) lists.push(writes);
+      if ((pipeline.allTasks.get(taskId)?.wave ?? 0) < wave) lists.push(writes);
     }
     return lists;
   }

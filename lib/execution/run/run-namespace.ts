@@ -4,7 +4,7 @@ import type { JsonObject } from '../../common/json/json.js';
 import type { RunTrigger, StartedBy } from '../../common/wire/started-by.js';
 
 /** The run that was submitted, as templates of all of its tasks see it. */
-export interface RunOrigin {
+export interface RootRun {
   readonly id: string;
   readonly trigger: RunTrigger | null;
   readonly startedBy: StartedBy;
@@ -24,7 +24,7 @@ interface TasksEnd {
  * @param end undefined before handlers run
  */
 export function createRunNamespace(
-  { id, trigger, startedBy }: RunOrigin,
+  { id, trigger, startedBy }: RootRun,
   url: string | null,
   end: TasksEnd | undefined,
 ): JsonObject {

@@ -15,10 +15,10 @@ import { Session } from '../session/session.js';
 import { SessionOverrides } from '../session/session-overrides.js';
 import type { RunHandlers } from './end/run-handlers.js';
 import { eventLoopBudget } from './event-loop-budget.js';
-import { createRunNamespace, type RunOrigin } from './run-namespace.js';
+import { createRunNamespace, type RootRun } from './run-namespace.js';
 
 /** The run whose invocations are served. */
-interface ServedRun extends RunOrigin {
+interface ServedRun extends RootRun {
   readonly prepared: PreparedRun;
   readonly status: RunStatus;
   readonly error: string | null;
@@ -39,7 +39,7 @@ interface ServiceParts {
 /** The services that the invocations of one run share. A sub-run or nested run takes some from its outer run. */
 export class RunServices implements InvocationServices {
   readonly prepared: PreparedRun;
-  readonly origin: RunOrigin;
+  readonly origin: RootRun;
   readonly dependencies: RunDependencies;
   readonly parent: ParentRunContext | undefined;
   readonly history: PlacedHistory | undefined;

@@ -16,7 +16,7 @@ import type { TaskOutcome } from '../results.js';
 import type { InvocationServices } from '../run-context.js';
 import type { Session } from '../session/session.js';
 import type { Write } from '../session/session-overrides.js';
-import { findTask, type Task } from '../../pipelines/pipeline.js';
+import type { Task } from '../../pipelines/pipeline.js';
 import { FanOutWork } from './fan-out-work.js';
 import { PublishedOutcomes } from './published-outcomes.js';
 import { Reuse } from './reuse/reuse.js';
@@ -64,7 +64,7 @@ export class RunWork implements RunPorts {
     this.reuse = services.prepared.rerunSource && this.#createReuse(services.prepared.rerunSource);
     const { pipeline } = services.prepared;
     const scope = new RunScope(services, this.#outcomes.outputs, (taskId) =>
-      readState(findTask(pipeline, taskId), this.getTrace(taskId)),
+      readState(pipeline.allTasks.get(taskId), this.getTrace(taskId)),
     );
     const { failures, handlerFailures, reuse } = this;
     this.#taskServices = { services, scope, failures, handlerFailures, reuse };
@@ -135,7 +135,7 @@ export class RunWork implements RunPorts {
   }
 
   #beginTask(taskId: string): TaskWork {
-    const task = findTask(this.#services.prepared.pipeline, taskId);
+    const task = this.#services.prepared.pipeline.allTasks.get(taskId);
     if (task === undefined) throw new Error(`the pipeline has no task "${taskId}"`);
     if (task.wave !== this.#wave) {
       this.#wave = task.wave;
@@ -345,7 +345,7 @@ class RunScope implements TemplateScope {
 
   get run(): JsonObject | undefined {
     const { prepared, runNamespace } = this.#services;
-    return findTask(prepared.pipeline, 'run') === undefined ? runNamespace : undefined;
+    return prepared.pipeline.allTasks.get('run') === undefined ? runNamespace : undefined;
   }
 
   get secrets(): Readonly<Record<string, string>> | undefined {

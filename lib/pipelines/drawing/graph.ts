@@ -3,7 +3,7 @@ import { nameWave } from '../../common/text.js';
 import { assertDefined } from '../../definition/assert.js';
 import { HANDLER_LISTS } from '../../definition/schema/fields.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from './chart.js';
-import { findTask, handlerListOf, listAllWaves, type Pipeline, type Task } from '../pipeline.js';
+import type { Pipeline, Task } from '../pipeline.js';
 import type { GraphSchema } from '../../common/wire/report.js';
 import type { Shape } from '../../common/wire/shape.js';
 
@@ -24,14 +24,14 @@ const PARTS_PER_STEP = 200;
 
 export function* createGraphInSteps(pipeline: Pipeline): Steps<Graph> {
   const { definition, templates } = pipeline;
-  const waves = listAllWaves(pipeline);
+  const waves = pipeline.allWaves;
   if (templates.needsSteps) yield* templates.compile();
   const graphWaves: GraphTask[][] = [];
   let count = 0;
   for (const wave of waves) {
     const drawn: GraphTask[] = [];
     for (const id of wave) {
-      const { tool, parallelOver } = assertDefined(findTask(pipeline, id), `task "${id}"`);
+      const { tool, parallelOver } = assertDefined(pipeline.allTasks.get(id), `task "${id}"`);
       drawn.push({ id, tool: tool.name, fan_out: parallelOver !== undefined });
       if (++count % PARTS_PER_STEP === 0) yield;
     }
@@ -41,7 +41,7 @@ export function* createGraphInSteps(pipeline: Pipeline): Steps<Graph> {
   let parts = 0;
   const declared = [definition.tasks, ...HANDLER_LISTS.map((list) => definition[list] ?? [])].flat();
   for (const { id, await: awaits = [] } of declared) {
-    const found = listEdges(assertDefined(findTask(pipeline, id), `task "${id}"`), new Set(awaits));
+    const found = listEdges(assertDefined(pipeline.allTasks.get(id), `task "${id}"`), new Set(awaits));
     for (const edge of found) edges.push(edge);
     parts += 1 + found.length;
     if (parts < PARTS_PER_STEP) continue;
@@ -50,7 +50,7 @@ export function* createGraphInSteps(pipeline: Pipeline): Steps<Graph> {
   }
   const graph = { id: definition.id, goal: definition.goal, waves: graphWaves, edges };
   if (pipeline.handlers === undefined) return graph;
-  return { ...graph, wave_lists: waves.map((_, wave) => handlerListOf(pipeline, wave) ?? null) };
+  return { ...graph, wave_lists: waves.map((_, wave) => pipeline.handlers?.lists[wave] ?? null) };
 }
 
 function listEdges(task: Task, awaits: ReadonlySet<string>): GraphEdge[] {

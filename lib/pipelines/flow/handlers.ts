@@ -51,3 +51,9 @@ export function joinWaves(waves: Waves, handlers: HandlerWaves | undefined): Wav
   if (handlers === undefined) return waves;
   return [...waves, ...HANDLER_LISTS.flatMap((list) => handlers[list])];
 }
+
+/** The list of each wave, with undefined for so many waves of tasks before them. */
+export function listWaves(tasks: number, handlers: HandlerWaves): readonly (HandlerListName | undefined)[] {
+  const lists = HANDLER_LISTS.flatMap((list) => handlers[list].map(() => list));
+  return [...Array.from({ length: tasks }, () => undefined), ...lists];
+}

@@ -1,6 +1,5 @@
-import { listAllWaves } from '../../pipelines/pipeline.js';
 import type { AnyActorRef } from 'xstate';
-import { itemActorsOf, MAX_NAMED_ITEMS } from '../../../machines/item-actors.js';
+import { itemActorsOf, MAX_NAMED_ITEMS } from '../../../machines/fan-out/item-actors.js';
 import { toIsoTime } from '../../common/clock.js';
 import type { JsonObject } from '../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
@@ -96,7 +95,7 @@ export class SettledActors {
   }
 
   *#listTasks({ work, prepared }: PipelineRun, path: string): Listed {
-    for (const id of listAllWaves(prepared.pipeline).flat()) {
+    for (const id of prepared.pipeline.allWaves.flat()) {
       if (this.#isPause()) yield undefined;
       const trace = work.getTrace(id);
       if (trace === undefined || !this.#isEnded(trace.settledAt)) continue;

@@ -1,6 +1,6 @@
 import type { AnyTransitionDefinition } from 'xstate';
-import { fanOutChart } from '../../../machines/fan-out.js';
-import { chunkChart, itemChart } from '../../../machines/item-actors.js';
+import { fanOutChart } from '../../../machines/fan-out/fan-out.js';
+import { chunkChart, itemChart } from '../../../machines/fan-out/item-actors.js';
 import type { LogicChart } from '../../../machines/logic.js';
 import { subRunsChart } from '../../../machines/sub-runs.js';
 import { taskChart } from '../../../machines/task.js';

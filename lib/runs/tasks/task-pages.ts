@@ -1,4 +1,3 @@
-import { findTask, listAllWaves } from '../../pipelines/pipeline.js';
 import { WavetrainError } from '../../common/errors.js';
 import { type Json, subtractJsonLength } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
@@ -262,9 +261,7 @@ function toPart(
   end: Pick<PipelineView, 'isOver' | 'isSettled'>,
   subPipeline?: string,
 ): PipelineView {
-  const tasks = listAllWaves(pipeline)
-    .flat()
-    .flatMap((taskId) => findTask(pipeline, taskId) ?? []);
+  const tasks = pipeline.allWaves.flat().flatMap((taskId) => pipeline.allTasks.get(taskId) ?? []);
   return { runId: id, subPipeline, tasks, begun, ...end };
 }
 

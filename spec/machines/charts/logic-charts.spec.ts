@@ -1,7 +1,7 @@
 import { SKIPPED } from '../../../machines/types.js';
 import { expect } from 'chai';
-import { fanOutChart } from '../../../machines/fan-out.js';
-import { chunkChart, itemChart } from '../../../machines/item-actors.js';
+import { fanOutChart } from '../../../machines/fan-out/fan-out.js';
+import { chunkChart, itemChart } from '../../../machines/fan-out/item-actors.js';
 import { type LogicChart, STOP } from '../../../machines/logic.js';
 import { subRunsChart } from '../../../machines/sub-runs.js';
 import { taskChart } from '../../../machines/task.js';

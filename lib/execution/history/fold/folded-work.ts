@@ -9,7 +9,7 @@ import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { TaskOutcome } from '../../results.js';
 import type { InputRenderer } from '../../run/input-renderer.js';
 import { PublishedOutcomes } from '../../run/published-outcomes.js';
-import { findTask } from '../../../pipelines/pipeline.js';
+
 import { Reuse } from '../../run/reuse/reuse.js';
 import type { TaskTrace } from '../../run/task-trace.js';
 import type { Write } from '../../session/session-overrides.js';
@@ -83,7 +83,7 @@ export class FoldedWork implements ReadableWork {
 
   #begin(taskId: string, startedAt: number): FoldedTask | undefined {
     const { prepared, budget } = this.#parts;
-    const task = findTask(prepared.pipeline, taskId);
+    const task = prepared.pipeline.allTasks.get(taskId);
     if (task === undefined) return undefined;
     const folded = new FoldedTask(task, startedAt, budget, prepared);
     this.#tasks.set(taskId, folded);

@@ -1,4 +1,3 @@
-import { nameWave } from '../../../../lib/common/text.js';
 import type { LiveEvent } from '../../../../lib/execution/events/event.js';
 import { formatQuantity, formatTook } from '../../../shared/model/format.js';
 import { formatSelection, selectionOf, type TaskSelection } from './addresses.js';
@@ -104,7 +103,7 @@ export function describeEvent(event: LiveEvent): string {
     case 'sub_pipeline':
       return event.error ?? (event.paused === true ? 'paused' : event.status);
     case 'wave':
-      return `${nameWave(event.wave, event.handler)} ${event.phase === 'start' ? 'starts' : 'has settled'}, ${formatQuantity(event.tasks, 'task')}`;
+      return `${event.handler ?? `wave ${event.wave + 1}`} ${event.phase === 'start' ? 'starts' : 'has settled'}, ${formatQuantity(event.tasks, 'task')}`;
     case 'item':
       return event.error ?? event.reason ?? (event.reused ? 'reused' : event.cached ? 'cached' : 'succeeded');
     case 'retry':

@@ -1,8 +1,8 @@
 import type { Snapshot } from 'xstate';
 import { type FanOutInput, FanOutState } from './fan-out-state.js';
-import { type ChildEnd, isChildEnd, type Logic, type LogicChart, persistChildren, STOP } from './logic.js';
-import { runPorts } from './ports.js';
-import type { TaskResult } from './types.js';
+import { type ChildEnd, isChildEnd, type Logic, type LogicChart, persistChildren, STOP } from '../logic.js';
+import { runPorts } from '../ports.js';
+import type { TaskResult } from '../types.js';
 
 /**
  * The items of one task (rule 7). At most `concurrency` of them are in flight; the next one starts when a slot becomes

@@ -1,7 +1,7 @@
 import type { AnyActorRef } from 'xstate';
 import { createItemActors, type ItemActors } from './item-actors.js';
-import type { Abortable, RunPorts, Slot } from './ports.js';
-import type { TaskResult } from './types.js';
+import type { Abortable, RunPorts, Slot } from '../ports.js';
+import type { TaskResult } from '../types.js';
 
 /** Items that start, or are aborted, before other runs continue, and before results of these items are handled. */
 const STARTS_PER_TURN = 64;

@@ -1,7 +1,7 @@
 import { type ActorRefFrom, type AnyActorRef, createActor, type Snapshot } from 'xstate';
-import { type Logic, type LogicChart, STOP } from './logic.js';
-import { type TaskResult, toEndState } from './types.js';
-import { childrenOfKind } from './xstate/child-actor.js';
+import { type Logic, type LogicChart, STOP } from '../logic.js';
+import { type TaskResult, toEndState } from '../types.js';
+import { childrenOfKind } from '../xstate/child-actor.js';
 
 /** A fan-out of at most this many items has one actor per item; a larger one has one per {@link CHUNK_SIZE} items. */
 const MAX_ITEM_ACTORS = 256;
