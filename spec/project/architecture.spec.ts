@@ -74,6 +74,7 @@ describe('The architecture', () => {
       const shared = [
         'lib/common/scheduling/steps.ts',
         'lib/common/wire/labels.ts',
+        'lib/common/wire/run-summary.ts',
         'lib/common/wire/started-by.ts',
         'lib/pipelines/drawing/wave-layout.ts',
       ];

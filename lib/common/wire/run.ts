@@ -20,6 +20,7 @@ import {
   Time,
   titled,
 } from './shape.js';
+import { WaitingForSchema } from './task.js';
 import { type RunTrigger, STARTED_BY_KINDS, type StartedBy } from './started-by.js';
 
 const events = nullable(list(TaskEventSchema, 'Null unless `collect_events` was set.'));
@@ -136,6 +137,7 @@ const summary = {
   priority: Type.Integer({
     description: 'Of its definition: queued runs of a tenant with a higher one begin first.',
   }),
+  waiting_for: nullable(WaitingForSchema, 'Null when it waits for nothing, or is about to start.'),
 };
 
 export const RunSummarySchema = described('RunSummary', 'A run without its large fields.', summary);
@@ -205,10 +207,10 @@ export const RunCountsSchema = described(
 export const RunQueueSchema = described('RunQueue', 'What queued runs wait for.', {
   queued: count('Queued runs of the tenants whose runs are listed, whatever the other filters are.'),
   waits_for: nullable(
-    Type.Enum(['server', 'tenant', 'breakpoints', 'max_running'], {
+    Type.Enum(['server', 'tenant', 'breakpoints', 'max_running', 'restart'], {
       title: 'QueueReason',
       description:
-        '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. `max_running`: as many runs of their definition are at work as it allows. Null when nothing waits, or what waits is about to start.',
+        '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. `max_running`: as many runs of their definition are at work as it allows. `restart`: the runs of the process before come first, and are still being read. Null when nothing waits, or what waits is about to start.',
     }),
   ),
 });

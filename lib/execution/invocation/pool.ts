@@ -20,6 +20,7 @@ import type { CancellableWait } from './waiting-calls.js';
 
 /** An attempt that begins when it has a place of the pool of its task, which it gives back when it ends (D81). */
 class PooledAttempt extends LayeredCall implements CancellableWait {
+  since = 0;
   readonly #pool: TaskPool;
   #release: Release | undefined;
   /** Ends the wait for a place; undefined when there is none. */
@@ -34,6 +35,18 @@ class PooledAttempt extends LayeredCall implements CancellableWait {
   ) {
     super(services, call, listener, next);
     this.#pool = pool;
+  }
+
+  get taskId(): string {
+    return this.call.task.id;
+  }
+
+  get item(): number | undefined {
+    return this.call.item;
+  }
+
+  get pool(): string {
+    return this.#pool.name;
   }
 
   start(): this {
@@ -52,7 +65,8 @@ class PooledAttempt extends LayeredCall implements CancellableWait {
   }
 
   #wait(): void {
-    const { prepared, waitingCalls } = this.services;
+    const { prepared, journal, waitingCalls } = this.services;
+    this.since = journal.timeline.now();
     this.#waiting = new AbortController();
     const { signal } = this.#waiting;
     waitingCalls.add(this);

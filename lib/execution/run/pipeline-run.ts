@@ -17,6 +17,7 @@ import { Journal, LifecycleEvents } from '../events/journal.js';
 import { findCode } from '../invocation/thrown-error.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import type { MemoryBudget } from '../memory-budget.js';
+import type { WaitingFor } from '../../common/wire/run-summary.js';
 import { WaitingCalls } from '../invocation/waiting-calls.js';
 import { NestedRuns } from '../nested/nested-runs.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
@@ -103,6 +104,11 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
       tasks_settled: this.work.tasksSettled,
       invocations: this.#services.invocations,
     };
+  }
+
+  /** What calls of the run wait for; null when none does. */
+  get waitingFor(): WaitingFor | null {
+    return this.#services.waitingFor;
   }
 
   /** The outputs of the run so far, and how much of it has been executed. */
@@ -299,6 +305,10 @@ class RunServices implements InvocationServices {
     this.#waitingCalls ??= new WaitingCalls();
     if (this.#isCancelled) this.#waitingCalls.isCancelled = true;
     return this.#waitingCalls;
+  }
+
+  get waitingFor(): WaitingFor | null {
+    return this.#waitingCalls?.waitingFor ?? null;
   }
 
   /** Cancels the nested runs and the waits for places, if there are any, and prevents further ones. */

@@ -1,5 +1,7 @@
 import { RunBusyError } from '../../common/errors.js';
 import { LinkedMap } from '../../common/memory/linked-map.js';
+import type { WaitingFor } from '../../common/wire/run-summary.js';
+import { MAX_NAMED_RUNS } from '../../common/wire/task.js';
 import type { RunGroup } from '../../execution/prepare/run-group.js';
 import type { LiveRunEntry } from '../run-entry.js';
 
@@ -86,6 +88,18 @@ export class ConcurrencyGroups {
     return runs;
   }
 
+  /** What a run waits for that its group holds back; undefined for any other one. */
+  waitOf({ run }: LiveRunEntry): Omit<WaitingFor, 'since'> | undefined {
+    const group = run.group === null ? undefined : this.#groups.get(toKey(run.tenantId, run.group.key));
+    if (run.group === null || group?.waiting.has(run.id) !== true) return undefined;
+    const { limit, value } = run.group;
+    const running: string[] = [];
+    for (const { run: other } of listBefore(group, run.id)) {
+      if (running.push(other.id) === MAX_NAMED_RUNS) break;
+    }
+    return { reason: 'max_running', limit, ...(value !== '' && { key: value }), running };
+  }
+
   /** Removes and returns the runs that wait for their groups. */
   clear(): LiveRunEntry[] {
     const waiting = [...this.#groups.values()].flatMap((group) => [...group.waiting]);
@@ -118,6 +132,15 @@ export class ConcurrencyGroups {
     const runs = (this.#waiting.get(tenantId) ?? 0) + by;
     if (runs === 0) this.#waiting.delete(tenantId);
     else this.#waiting.set(tenantId, runs);
+  }
+}
+
+/** The runs of a group that come before one that waits. */
+function* listBefore({ atWork, waiting }: Group, runId: string): Iterable<LiveRunEntry> {
+  yield* atWork;
+  for (const entry of waiting) {
+    if (entry.run.id === runId) return;
+    yield entry;
   }
 }
 

@@ -3,6 +3,7 @@ import { listLabels } from '../../../lib/common/wire/labels.js';
 import { formatAgo, formatInteger, formatTime, formatTook } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import { formatSelection, selectionOf } from '../run/model/addresses.js';
+import { WaitText } from '../shell/wait-text.js';
 import type { RunFilters } from './run-filters.js';
 
 interface RunTableProps {
@@ -127,6 +128,11 @@ function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
         <span class="line">
           <bdi>{cut(goal)}</bdi>
         </span>
+        {run.waiting_for !== null && (
+          <span class="line">
+            <WaitText wait={run.waiting_for} />
+          </span>
+        )}
         {run.error !== null && (
           <span class="line">
             <FailureLine run={run} />

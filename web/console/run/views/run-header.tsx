@@ -5,6 +5,7 @@ import { formatStartedBy } from '../../../../lib/common/wire/started-by.js';
 import { formatInteger, formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
+import { WaitText } from '../../shell/wait-text.js';
 import { useNow } from '../../shell/use-now.js';
 import { describeEnded } from '../model/shown-status.js';
 import type { FollowedRun } from '../followed-run.js';
@@ -48,13 +49,17 @@ function runsOfPath({ pipeline_id: pipeline, tenant_id: tenant }: RunRecord): st
 }
 
 function Status({ record }: { readonly record: RunRecord }) {
-  const { status, paused, settled } = record;
+  const { status, paused, settled, waiting_for } = record;
   const label = paused ? 'paused' : status;
   return (
     <>
       <span class={`badge ${toneOf(label)}`}>{label}</span>
       {status === 'cancelled' && !settled && <span class="src">its tools are still working</span>}
-      {status === 'queued' && <span class="src">waits for a place among the running runs</span>}
+      {waiting_for !== null && (
+        <span class="src">
+          <WaitText wait={waiting_for} />
+        </span>
+      )}
     </>
   );
 }
