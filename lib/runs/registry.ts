@@ -74,7 +74,7 @@ export class RunRegistry {
     this.#clock = clock;
     this.#executor = executor;
     this.stepRunner = executor.stepRunner;
-    const groups = new ConcurrencyGroups((runId) => void this.cancel(runId).catch(() => undefined));
+    const groups = new ConcurrencyGroups((runId) => this.cancel(runId));
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION, groups);
     this.#factory = new RunFactory(executor, clock, store, options.checkedBy);
     this.#idempotencyKeys = new IdempotencyStore(clock, options.idempotency, store);
