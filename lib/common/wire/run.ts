@@ -14,6 +14,7 @@ import {
   list,
   mapOf,
   nullable,
+  onlyTrue,
   RunId,
   schemaFor,
   text,
@@ -261,11 +262,20 @@ export const RerunReportSchema = described('RerunReport', 'What a rerun reuses a
       ...rerunTask,
       reason: text('Why, as the end of a sentence that begins with the task, such as `has failed`.'),
       reusable_items: count('The largest number of items of a fan-out that are reused.'),
+      decided_anew: onlyTrue(
+        'Its conditions, or those of its items, decide when it begins whether it is skipped.',
+      ),
     }),
     {
       description:
         'The tasks that run. One that only depends on another is reused after all if that gives what it gave before.',
     },
+  ),
+  skips: Type.Optional(
+    list(
+      Type.Object({ ...rerunTask, reason: text('Why, as in `skip_reason` of the task.') }),
+      'The tasks that are skipped, as far as it can be foreseen; absent when there are none.',
+    ),
   ),
   warnings: list(ProblemSchema, 'Warnings about a changed definition.'),
 });
