@@ -1,9 +1,10 @@
 import { toIsoTime } from '../common/clock.js';
 import { MAX_LISTED_ARTIFACTS, MAX_LISTED_SKIPS } from '../common/limits.js';
 import { type PlanOutcome, type RunOutcome, toHandlerFields } from '../execution/results.js';
-import type { RunSummary } from '../common/wire/run-summary.js';
+import type { WaitingFor } from '../common/wire/run-summary.js';
 import type { ListedField, ReadableRun } from '../execution/run/readable-run.js';
 import type { BaseRun } from '../execution/run/base-run.js';
+import type { RunSummary } from '../common/wire/run-summary.js';
 import type { AcceptedSchema, RunRecordSchema } from '../common/wire/run.js';
 import type { Shape } from '../common/wire/shape.js';
 
@@ -19,12 +20,16 @@ type Either<A, B> = (A & { readonly [K in keyof B]?: never }) | (B & { readonly 
 /** The response to a submission. */
 export interface AcceptedRun extends Shape<typeof AcceptedSchema> {}
 
-/** Builds the current record, anew at each call. An archive keeps the summary of a settled run. */
-export function toRunRecord(run: ReadableRun): RunRecord {
+/**
+ * Builds the current record, anew at each call. An archive keeps the summary of a settled run.
+ *
+ * @param waitingFor what the run waits for
+ */
+export function toRunRecord(run: ReadableRun, waitingFor: WaitingFor | null = null): RunRecord {
   // Spreading the summary into a new object takes four times as long.
   const { artifacts } = run;
   const { usage, cost } = run.journal;
-  return Object.assign(toRunSummary(run), {
+  return Object.assign(toRunSummary(run, waitingFor), {
     result: run.result,
     sub_pipelines: run.subPipelines,
     failures: snapshotOf(run.failures, run),
@@ -43,8 +48,11 @@ function snapshotOf<T>(list: readonly T[], { isSettled }: ReadableRun): readonly
   return isSettled ? list : [...list];
 }
 
-/** The part of a run that lists show. */
-export function toRunSummary(run: Pick<BaseRun, ListedField | 'kind'>): RunSummary {
+/** The part of a run that lists show. @param queued as for a record */
+export function toRunSummary(
+  run: Pick<BaseRun, ListedField | 'kind'>,
+  waitingFor: WaitingFor | null = null,
+): RunSummary {
   return {
     run_id: run.id,
     kind: run.kind,
@@ -66,5 +74,6 @@ export function toRunSummary(run: Pick<BaseRun, ListedField | 'kind'>): RunSumma
     started_by: run.startedBy,
     labels: run.labels,
     priority: run.priority,
+    waiting_for: waitingFor,
   };
 }

@@ -74,7 +74,7 @@ export class RunRegistry {
     this.#clock = clock;
     this.#executor = executor;
     this.stepRunner = executor.stepRunner;
-    const groups = new ConcurrencyGroups((runId) => void this.cancel(runId).catch(() => undefined));
+    const groups = new ConcurrencyGroups((runId) => this.cancel(runId));
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION, groups);
     this.#factory = new RunFactory(executor, clock, store, options.checkedBy);
     this.#idempotencyKeys = new IdempotencyStore(clock, options.idempotency, store);
@@ -189,7 +189,7 @@ export class RunRegistry {
     await this.#executor.cancel(runId, options);
     if (isRebuilding) assertNotLeft(run);
     await this.#storeGuard.unlessFails(run.committed());
-    return toRunRecord(run);
+    return toRunRecord(run, run.waitingFor);
   }
 
   /** Lets a paused run go on, to its next breakpoint or by one wave. Throws `run_not_found`, `run_not_paused`, `not_ready` or `shutting_down`. */
@@ -197,7 +197,7 @@ export class RunRegistry {
     const { run } = this.#runs.findLive(runId, notPaused);
     this.#storeGuard.assertWorks();
     this.#executor.resume(runId, by);
-    return toRunRecord(run);
+    return toRunRecord(run, run.waitingFor);
   }
 
   /** Deletes a settled run. Throws `run_not_found` or `run_not_settled`. */

@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../machines/types.js';
 import type { Clock } from '../common/clock.js';
+import { versionOfWait, type WaitingFor } from '../common/wire/run-summary.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { FoldedRun } from '../execution/history/fold/folded-run.js';
 import type { AnyRun } from '../execution/local-executor.js';
@@ -89,8 +90,8 @@ export class RunEntry<R extends KnownRun = KnownRun> {
     if (this.#isDropped && this.#readers === 0) this.run.budget.close();
   }
 
-  /** Changes whenever the record does: built from every part of the record that changes. */
-  get version(): string {
+  /** Changes whenever the record does: built from every part of the record that changes. @param waitingFor what the run waits for */
+  versionWith(waitingFor: WaitingFor | null): string {
     const { status, isSettled, isPaused, progress, failures, journal, artifacts } = this.run;
     const { invocations, waves_executed, tasks_settled, sub_pipelines_settled = 0 } = progress;
     const counts = [invocations, waves_executed, tasks_settled, sub_pipelines_settled, failures.length];
@@ -103,6 +104,7 @@ export class RunEntry<R extends KnownRun = KnownRun> {
       ...(isPaused ? ['paused'] : []),
       ...counts,
       journal.events?.length ?? 0,
+      ...(waitingFor === null ? [] : [versionOfWait(waitingFor)]),
     ].join('.');
   }
 }

@@ -14,7 +14,7 @@ interface Room {
 /** From the lowest to the highest. */
 export const ROOMS: Readonly<Record<string, Room>> = {
   wire: {
-    may: ['json'],
+    may: ['json', 'text'],
     types: ['machines'],
     reason: 'whatever is sent has one shape, which all who make it and read it share',
   },

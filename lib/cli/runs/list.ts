@@ -42,8 +42,8 @@ export class RunsListCommand extends HistoryCommand {
       one: a run is "interrupted" when its process ended before it had settled. If a server requires an API key, set
       WAVETRAIN_API_KEY.
 
-      With --text or --label, and on a terminal of 120 columns or more, a line ends with the goal of the run, or with its
-      error.`,
+      With --text or --label, while a run waits, and on a terminal of 120 columns or more, a line ends with the goal of the
+      run, with its error, or with what it waits for.`,
     examples: [
       ['the newest runs', '$0 runs list'],
       ['failed runs', '$0 runs list --status failed'],

@@ -233,9 +233,9 @@ function isStateReason(reason: string): reason is StateReason {
 }
 
 /** Says what a rerun reuses, and what it runs and why: first what has changed, last what had not run. */
-export function rerunReportLines({ reused, runs }: RerunReport): string[] {
+export function rerunReportLines({ reused, runs, skips = [] }: RerunReport): string[] {
   const names = reused.map(formatTask);
-  const total = formatCount(reused.length + runs.length, 'task');
+  const total = formatCount(reused.length + runs.length + skips.length, 'task');
   const withCause = (cause: Cause): RerunningTask[] => runs.filter((task) => causeOf(task) === cause);
   const begun = [...withCause('changed'), ...withCause('unfinished')];
   const hidden = begun.length - MAX_NAMED;
@@ -244,7 +244,23 @@ export function rerunReportLines({ reused, runs }: RerunReport): string[] {
     ...begun.slice(0, MAX_NAMED).map((task) => `runs ${formatTask(task)}: ${describeReason(task)}`),
     ...(hidden > 0 ? [`and ${formatNumber(hidden)} more; --json lists all of them`] : []),
     ...notRunLines(withCause('not_run').map(formatTask)),
+    ...skipLines(skips),
+    ...decidedLines(runs.filter(({ decided_anew: isDecided }) => isDecided === true).map(formatTask)),
   ];
+}
+
+function skipLines(skips: NonNullable<RerunReport['skips']>): string[] {
+  const hidden = skips.length - MAX_NAMED;
+  return [
+    ...skips.slice(0, MAX_NAMED).map((task) => `skips ${formatTask(task)}: ${toSingleLine(task.reason)}`),
+    ...(hidden > 0 ? [`and ${formatNumber(hidden)} more; --json lists all of them`] : []),
+  ];
+}
+
+function decidedLines(names: readonly string[]): string[] {
+  return names.length === 0
+    ? []
+    : [`decides anew, by conditions, whether to skip ${joinFirst(names, MAX_NAMED)}`];
 }
 
 /** One line, because after an early failure most tasks have not run. */

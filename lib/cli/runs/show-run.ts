@@ -2,6 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 import type { WavetrainClient } from '../../client/client.js';
 import { describeFailedTask, errorMessage, findCause } from '../../common/errors.js';
 import { formatCount, formatDuration, formatNumber, joinFirst } from '../../common/text.js';
+import { describeWait } from '../../common/wire/run-summary.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { AttemptRecord, CallRecord, ItemCounts, TaskRecord } from '../../runs/tasks/task-record.js';
 import { formatStartedBy } from '../../common/wire/started-by.js';
@@ -148,12 +149,21 @@ function taskMark({ status }: TaskRecord, { marks }: Style): string {
 
 /** `failed in 0.2 s, 4 items: 3 succeeded, 1 failed` */
 export function describeCall(call: CallRecord & Partial<Pick<TaskRecord, 'items' | 'cached_items'>>): string {
-  const { status, items, reused, cached, cached_items: fromCache, skip_reason: reason } = call;
+  const {
+    status,
+    items,
+    reused,
+    cached,
+    cached_items: fromCache,
+    skip_reason: reason,
+    waiting_for: wait,
+  } = call;
   if (reason !== undefined) return `${status}: ${toSingleLine(reason)}`;
   const state = reused ? 'reused' : cached ? 'cached' : `${status}${describeTook(call)}`;
-  if (items === undefined || items === null) return state;
+  const waits = wait === undefined ? '' : `, waits for ${toSingleLine(describeWait(wait))}`;
+  if (items === undefined || items === null) return `${state}${waits}`;
   const cachedItems = fromCache ? `, ${formatNumber(fromCache)} of them from the cache` : '';
-  return `${state}, ${describeItems(items)}${cachedItems}`;
+  return `${state}, ${describeItems(items)}${cachedItems}${waits}`;
 }
 
 /** ` in 0.2 s`; empty when the attempt has not ended, or nobody has observed its times. */
@@ -214,6 +224,8 @@ function listFields(
         : describeState(state, state === 'running' ? style.cyan : style.yellow),
     ],
     ['paused', pause],
+    // An older server sends none.
+    ['waits for', record.waiting_for ? toSingleLine(describeWait(record.waiting_for)) : null],
     [record.kind, toSingleLine(record.pipeline_id)],
     ['goal', record.goal === '' ? null : toSingleLine(record.goal)],
     ['tenant', toSingleLine(record.tenant_id)],

@@ -21,9 +21,13 @@ class TenantQueue<T> {
     return this.#levels[0]?.values.first;
   }
 
+  has(value: T): boolean {
+    return this.#levels.some(({ values }) => values.has(value));
+  }
+
   /** Returns false, and changes nothing, when the value waits already. */
   add(value: T, priority: number): boolean {
-    if (this.#levels.some(({ values }) => values.has(value))) return false;
+    if (this.has(value)) return false;
     this.#levelOf(priority).values.add(value, value);
     this.size++;
     return true;
@@ -68,6 +72,10 @@ export class FairQueue<T> {
   /** The number of values of a tenant. */
   sizeOf(tenantId: string): number {
     return this.#queues.get(tenantId)?.size ?? 0;
+  }
+
+  has(tenantId: string, value: T): boolean {
+    return this.#queues.get(tenantId)?.has(value) === true;
   }
 
   /** @param priority only orders the values of the tenant among themselves */

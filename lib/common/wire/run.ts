@@ -14,12 +14,14 @@ import {
   list,
   mapOf,
   nullable,
+  onlyTrue,
   RunId,
   schemaFor,
   text,
   Time,
   titled,
 } from './shape.js';
+import { WaitingForSchema } from './task.js';
 import { type RunTrigger, STARTED_BY_KINDS, type StartedBy } from './started-by.js';
 
 const events = nullable(list(TaskEventSchema, 'Null unless `collect_events` was set.'));
@@ -149,6 +151,7 @@ const summary = {
   priority: Type.Integer({
     description: 'Of its definition: queued runs of a tenant with a higher one begin first.',
   }),
+  waiting_for: nullable(WaitingForSchema, 'Null when it waits for nothing, or is about to start.'),
 };
 
 export const RunSummarySchema = described('RunSummary', 'A run without its large fields.', summary);
@@ -219,10 +222,10 @@ export const RunCountsSchema = described(
 export const RunQueueSchema = described('RunQueue', 'What queued runs wait for.', {
   queued: count('Queued runs of the tenants whose runs are listed, whatever the other filters are.'),
   waits_for: nullable(
-    Type.Enum(['server', 'tenant', 'breakpoints', 'max_running'], {
+    Type.Enum(['server', 'tenant', 'breakpoints', 'max_running', 'restart'], {
       title: 'QueueReason',
       description:
-        '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. `max_running`: as many runs of their definition are at work as it allows. Null when nothing waits, or what waits is about to start.',
+        '`server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: those that wait have breakpoints, and others with some have their half of the slots. `max_running`: as many runs of their definition are at work as it allows. `restart`: the runs of the process before come first, and are still being read. Null when nothing waits, or what waits is about to start.',
     }),
   ),
 });
@@ -273,11 +276,20 @@ export const RerunReportSchema = described('RerunReport', 'What a rerun reuses a
       ...rerunTask,
       reason: text('Why, as the end of a sentence that begins with the task, such as `has failed`.'),
       reusable_items: count('The largest number of items of a fan-out that are reused.'),
+      decided_anew: onlyTrue(
+        'Its conditions, or those of its items, decide when it begins whether it is skipped.',
+      ),
     }),
     {
       description:
         'The tasks that run. One that only depends on another is reused after all if that gives what it gave before.',
     },
+  ),
+  skips: Type.Optional(
+    list(
+      Type.Object({ ...rerunTask, reason: text('Why, as in `skip_reason` of the task.') }),
+      'The tasks that are skipped, as far as it can be foreseen; absent when there are none.',
+    ),
   ),
   warnings: list(ProblemSchema, 'Warnings about a changed definition.'),
 });

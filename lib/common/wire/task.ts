@@ -50,6 +50,33 @@ export const ErrorRecordSchema = described('ErrorRecord', 'Why a task or an item
   ),
 });
 
+/** So many of the runs are named for which another one waits. */
+export const MAX_NAMED_RUNS = 5;
+
+export const WaitingForSchema = described('WaitingFor', 'What a run, a task or an item waits for.', {
+  reason: Type.Enum(['server', 'tenant', 'breakpoints', 'max_running', 'restart', 'pool', 'repeat'], {
+    title: 'WaitingReason',
+    description:
+      'Of a queued run: `server`: all slots of the server are taken. `tenant`: the tenant has its share of them, and others have the rest. `breakpoints`: the run has some, and others with breakpoints have their half of the slots. `max_running`: as many runs of its definition are at work as it allows. `restart`: the runs of the process before come first, and are still being read. Of what is at work: `pool`: a call waits for a place of a pool. `repeat`: a task waits for its next round.',
+  }),
+  since: Type.Unsafe<string>({
+    ...Time,
+    description: 'ISO 8601, UTC. Of a queued run, when it was submitted.',
+  }),
+  limit: Type.Optional(count('With `max_running`: how many runs may be at work.')),
+  key: Type.Optional(text('With `max_running`: what `concurrency_key` has come to, if there is one.')),
+  running: Type.Optional(
+    list(RunId, `With \`max_running\`: the first ${MAX_NAMED_RUNS} of the runs that have to settle before.`),
+  ),
+  pool: Type.Optional(text('With `pool`: its name.')),
+  until: Type.Optional(
+    Type.Unsafe<string>({ ...Time, description: 'With `repeat`: when the round begins.' }),
+  ),
+  sub_pipeline: Type.Optional(text('Only of a run of a plan: the sub-pipeline of the task.')),
+  task_id: Type.Optional(text('Only of a run: the task with the call that has waited longest.')),
+  calls: Type.Optional(count('With `pool`: how many calls of the run, or of the task, wait.')),
+});
+
 const identity = {
   run_id: RunId,
   sub_pipeline: Type.Optional(text('The sub-pipeline of the plan.')),
@@ -81,6 +108,7 @@ const call = {
       'Why it called nothing: a condition that does not hold, or an output that it needs and that there is not; absent for any other.',
     ),
   ),
+  waiting_for: Type.Optional(WaitingForSchema),
   cut: list(Type.String(), 'JSON pointers to what was cut; `whole=true` shows it.'),
 } satisfies TProperties;
 

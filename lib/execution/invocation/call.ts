@@ -177,7 +177,7 @@ class InnerCall implements AbortableCall {
 /** A layer at work on one call, which it lets the layers inside make. */
 export abstract class LayeredCall extends CallRelay implements AbortableCall {
   protected readonly services: InvocationServices;
-  protected readonly call: Call;
+  readonly call: Call;
   /** The call as it was last made inside; undefined before. */
   protected inner: InnerCall | undefined;
   readonly #next: MakeCall;

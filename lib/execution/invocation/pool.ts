@@ -21,6 +21,7 @@ import type { CancellableWait } from './waiting-calls.js';
 
 /** An attempt that begins when it has a place of the pool of its task, which it gives back when it ends (D81). */
 class PooledAttempt extends LayeredCall implements CancellableWait {
+  since = 0;
   readonly #pool: TaskPool;
   #release: Release | undefined;
   /** Ends the wait for a place; undefined when there is none. */
@@ -35,6 +36,10 @@ class PooledAttempt extends LayeredCall implements CancellableWait {
   ) {
     super(services, call, listener, next);
     this.#pool = pool;
+  }
+
+  get awaited(): CancellableWait['awaited'] {
+    return { reason: 'pool', pool: this.#pool.name };
   }
 
   start(): this {
@@ -53,7 +58,8 @@ class PooledAttempt extends LayeredCall implements CancellableWait {
   }
 
   #wait(): void {
-    const { prepared, waitingCalls } = this.services;
+    const { prepared, journal, waitingCalls } = this.services;
+    this.since = journal.timeline.now();
     this.#waiting = new AbortController();
     const { signal } = this.#waiting;
     waitingCalls.add(this);

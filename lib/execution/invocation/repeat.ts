@@ -1,5 +1,6 @@
 import type { FailedResult, TaskResult } from '../../../machines/types.js';
 import { errorMessage, type ToolError } from '../../common/errors.js';
+import { toIsoTime } from '../../common/clock.js';
 import { ellipsize, formatCount } from '../../common/text.js';
 import { ConditionCheck } from '../../definition/template/condition.js';
 import type { Repeat } from '../../pipelines/flow/conditions.js';
@@ -31,6 +32,8 @@ class RepeatedCall extends LayeredCall implements CancellableWait {
   /** Ends the wait for the next round; undefined while none waits. */
   #timer: { readonly handle: unknown } | undefined;
   #isAborted = false;
+  /** When the wait began, and when it ends, in milliseconds since 1970. */
+  #waiting = { since: 0, until: 0 };
 
   constructor(
     services: InvocationServices,
@@ -143,7 +146,9 @@ class RepeatedCall extends LayeredCall implements CancellableWait {
   }
 
   #wait(delayMs: number): void {
-    const { waitingCalls, dependencies } = this.services;
+    const { waitingCalls, dependencies, journal } = this.services;
+    const since = journal.timeline.now();
+    this.#waiting = { since, until: since + delayMs };
     waitingCalls.add(this);
     const handle = dependencies.clock.setTimeout(() => {
       this.#endWait();
@@ -151,6 +156,14 @@ class RepeatedCall extends LayeredCall implements CancellableWait {
       this.call.slot.resume(() => this.#beginRound());
     }, delayMs);
     this.#timer = { handle };
+  }
+
+  get since(): number {
+    return this.#waiting.since;
+  }
+
+  get awaited(): CancellableWait['awaited'] {
+    return { reason: 'repeat', until: toIsoTime(this.#waiting.until) };
   }
 
   /** Returns false when the call does not wait for a round. */

@@ -1,25 +1,60 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
+import { toIsoTime } from '../../common/clock.js';
+import { LinkedMap } from '../../common/memory/linked-map.js';
+import type { WaitingFor } from '../../common/wire/run-summary.js';
 import { nextSlice } from '../run/event-loop-budget.js';
 
-/** A call that waits to begin. */
+/** A call that waits to begin, or to begin its next round. */
 export interface CancellableWait {
+  readonly call: { readonly task: { readonly id: string }; readonly item: number | undefined };
+  /** The place of a pool, or the time, for which it waits. */
+  readonly awaited: Pick<WaitingFor, 'reason' | 'pool' | 'until'>;
+  /** Milliseconds since 1970, UTC. */
+  readonly since: number;
   /** Ends the wait, and fails the call. Does nothing for one that does not wait any more. */
   cancel(): void;
 }
 
-/** The calls of one run that wait for places of pools (D81). A cancel ends their waits, also without force. */
+type Waits = LinkedMap<number | undefined, CancellableWait>;
+
+/** The calls of one run that wait for places of pools (D81), or for their next rounds (D83). A cancel ends their waits, also without force. */
 export class WaitingCalls {
   /** No call waits any more. */
   isCancelled = false;
-  readonly #calls = new Set<CancellableWait>();
+  /** The one that has waited longest is the first. */
+  readonly #calls = new LinkedMap<CancellableWait, CancellableWait>();
+  /** By task and item. */
+  readonly #byTask = new Map<string, Waits>();
   readonly #reported = new Set<string>();
 
-  add(call: CancellableWait): void {
-    this.#calls.add(call);
+  add(wait: CancellableWait): void {
+    const { task, item } = wait.call;
+    this.#calls.add(wait, wait);
+    let ofTask = this.#byTask.get(task.id);
+    if (ofTask === undefined) this.#byTask.set(task.id, (ofTask = new LinkedMap()));
+    ofTask.add(item, wait);
   }
 
-  delete(call: CancellableWait): void {
-    this.#calls.delete(call);
+  delete(wait: CancellableWait): void {
+    const { task, item } = wait.call;
+    this.#calls.delete(wait);
+    const ofTask = this.#byTask.get(task.id);
+    ofTask?.delete(item);
+    if (ofTask?.size === 0) this.#byTask.delete(task.id);
+  }
+
+  /** What the run waits for; null when none of its calls waits. */
+  get waitingFor(): WaitingFor | null {
+    const { first, size } = this.#calls;
+    return first === undefined ? null : { ...describeWait(first), task_id: first.call.task.id, calls: size };
+  }
+
+  /** What a task, or an item of it, waits for; undefined when it does not. */
+  find(taskId: string, item: number | undefined): WaitingFor | undefined {
+    const ofTask = this.#byTask.get(taskId);
+    const call = item === undefined ? ofTask?.first : ofTask?.get(item);
+    if (ofTask === undefined || call === undefined) return undefined;
+    return { ...describeWait(call), ...(item === undefined && { calls: ofTask.size }) };
   }
 
   /** Returns true when it was not called for the task before. */
@@ -32,9 +67,13 @@ export class WaitingCalls {
   /** Ends the waits, some in later slices: they may be thousands. */
   async cancel(budget: EventLoopBudget): Promise<void> {
     this.isCancelled = true;
-    for (const call of this.#calls) {
-      call.cancel();
+    for (let { first } = this.#calls; first !== undefined; { first } = this.#calls) {
+      first.cancel();
       if (budget.exhausted()) await nextSlice(budget);
     }
   }
+}
+
+function describeWait({ awaited, since }: CancellableWait): WaitingFor {
+  return { since: toIsoTime(since), ...awaited };
 }

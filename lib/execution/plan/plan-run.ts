@@ -13,6 +13,7 @@ import {
   type SkippedTask,
   type TaskFailure,
 } from '../../common/errors.js';
+import type { WaitingFor } from '../../common/wire/run-summary.js';
 import type { Json } from '../../common/json/json.js';
 import { groupBy } from '../../definition/group-by.js';
 import type { TaskEvent } from '../events/event.js';
@@ -143,6 +144,18 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   get isPaused(): boolean {
     for (const run of this.subRuns.begun.values()) if (run.isPaused) return true;
     return false;
+  }
+
+  /** The longest wait of its sub-pipelines, with the number of all calls that wait. */
+  get waitingFor(): WaitingFor | null {
+    let longest: WaitingFor | null = null;
+    let calls = 0;
+    for (const [id, { waitingFor }] of this.subRuns.begun) {
+      if (waitingFor === null) continue;
+      calls += waitingFor.calls ?? 0;
+      if (longest === null || waitingFor.since < longest.since) longest = { ...waitingFor, sub_pipeline: id };
+    }
+    return longest && { ...longest, calls };
   }
 
   protected override get concluded(): Promise<void> | undefined {

@@ -14,6 +14,8 @@ type Requested =
 export interface RunGroup {
   /** Of the tenant: the id of the definition, and what its `concurrency_key` has come to. */
   readonly key: string;
+  /** What its `concurrency_key` has come to; empty without one. */
+  readonly value: string;
   readonly limit: number;
   readonly on_busy: 'queue' | 'skip' | 'cancel_running';
 }
@@ -29,7 +31,7 @@ export function readRunGroup({ kind, inputs }: Requested): RunGroup | undefined 
   const { id, max_running: limit, on_busy = 'queue' } = definition;
   if (limit === undefined) return undefined;
   const value = kind === 'plan' ? '' : renderKey(inputs.pipeline.definition, inputs);
-  return value === undefined ? undefined : { key: JSON.stringify([id, value]), limit, on_busy };
+  return value === undefined ? undefined : { key: JSON.stringify([id, value]), value, limit, on_busy };
 }
 
 function renderKey(

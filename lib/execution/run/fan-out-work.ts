@@ -85,6 +85,18 @@ export class FanOutWork extends TaskWork {
     this.#findUnmet = (item, index) => check.findUnmet(render(item, index));
   }
 
+  /** Returns false for an item that a condition skips, or that fails because one cannot be looked at. */
+  #holds(item: number): boolean {
+    if (this.#findUnmet === undefined) return true;
+    try {
+      this.beginRendering();
+      return this.#findUnmet(this.#items?.[item] ?? null, item) === undefined;
+    } catch {
+      // The layer that decides says why.
+      return false;
+    }
+  }
+
   override decide({ item = 0 }: Call): ReturnType<TaskWork['decide']> {
     try {
       this.beginRendering();
@@ -117,7 +129,7 @@ export class FanOutWork extends TaskWork {
   override reuseItem(call: Call): AbortableCall | undefined {
     const { item, slot } = call;
     const reused = item === undefined ? undefined : this.trace.reusable?.get(item);
-    if (item === undefined || reused === undefined) return undefined;
+    if (item === undefined || reused === undefined || !this.#holds(item)) return undefined;
     const { output, writes, sizeBytes, place } = reused;
     this.listReusedFiles({ item: place }, item);
     this.#reusedBytes += sizeBytes;

@@ -22,6 +22,7 @@ import { type Journal, LifecycleEvents } from '../events/journal.js';
 import { findCode } from '../invocation/thrown-error.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import type { MemoryBudget } from '../memory-budget.js';
+import type { WaitingFor } from '../../common/wire/run-summary.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { HandlerOutcome, RunArtifact, RunOutcome, RunProgress } from '../results.js';
 import type { ParentRunContext, RunDependencies } from '../run-context.js';
@@ -135,6 +136,11 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
       tasks_settled: this.work.tasksSettled,
       invocations: this.#invocations ?? this.#services.invocations,
     };
+  }
+
+  /** What calls of the run wait for; null when none does. */
+  get waitingFor(): WaitingFor | null {
+    return this.#services.waitingFor;
   }
 
   /** The outputs of the run so far, and how much of it has been executed. */

@@ -48,7 +48,9 @@ export type ReadableWork = Pick<
   | 'getTrace'
   | 'getOutcome'
   | 'writesBefore'
->;
+> &
+  /** Nothing waits in a run that is folded. */
+  Partial<Pick<RunWork, 'findWait'>>;
 
 /** A run of a pipeline as views read it: one of this process, or one that is folded from its facts (D74). */
 export interface ReadablePipelineRun extends Pick<PipelineRun, Shown | 'kind' | 'subPipelines' | 'prepared'> {

@@ -3,6 +3,7 @@ import type { Timeline } from '../../common/clock.js';
 import type { FailedTask } from '../../common/errors.js';
 import type { RunStatus } from '../../../machines/types.js';
 import type { JsonObject } from '../../common/json/json.js';
+import type { WaitingFor } from '../../common/wire/run-summary.js';
 import { Journal } from '../events/journal.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import { WaitingCalls } from '../invocation/waiting-calls.js';
@@ -112,6 +113,10 @@ export class RunServices implements InvocationServices {
     return this.#work.waitingCalls;
   }
 
+  get waitingFor(): WaitingFor | null {
+    return this.#cancellable?.waitingFor ?? null;
+  }
+
   /** Created when first used: most runs have no nested runs, and no tasks that wait. */
   get #work(): CancellableWork {
     return (this.#cancellable ??= new CancellableWork());
@@ -155,6 +160,11 @@ class CancellableWork {
     this.#waitingCalls ??= new WaitingCalls();
     if (this.#isCancelled) this.#waitingCalls.isCancelled = true;
     return this.#waitingCalls;
+  }
+
+  /** The wait of its calls for a place of a pool; null when none waits. */
+  get waitingFor(): WaitingFor | null {
+    return this.#waitingCalls?.waitingFor ?? null;
   }
 
   /** Cancels what there is, and prevents more. */

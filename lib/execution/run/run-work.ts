@@ -2,6 +2,7 @@ import type { Abortable, EventLoopBudget, Expansion, RunPorts, Slot } from '../.
 import { SKIPPED, type SucceededResult, type TaskResult } from '../../../machines/types.js';
 import { errorMessage, type SkippedTask, type TaskFailure } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
+import type { WaitingFor } from '../../common/wire/run-summary.js';
 import { RenderMeter } from '../../definition/template/render-meter.js';
 import type { TaskMembers, TemplateScope } from '../../definition/template/scope.js';
 import { eventLoopBudget } from './event-loop-budget.js';
@@ -274,6 +275,11 @@ export class RunWork implements RunPorts {
   }
 
   /** Returns what is kept of a task for those who look at it (D59); undefined when it has not begun. */
+  /** What a task, or an item of it, waits for (D81). */
+  findWait({ id, pool }: Task, item: number | undefined): WaitingFor | undefined {
+    return pool === undefined ? undefined : this.#services.waitingCalls.find(id, item);
+  }
+
   getTrace(taskId: string): TaskTrace | undefined {
     const task = this.#tasks.get(taskId);
     return task instanceof TaskWork ? task.trace : task;

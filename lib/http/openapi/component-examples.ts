@@ -45,6 +45,7 @@ const SUMMARY = {
   started_by: { kind: 'key', name: 'ci' },
   labels: { team: 'billing' },
   priority: 0,
+  waiting_for: null,
 };
 
 const PLAN_OUTCOME = {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.js';
+import { type Clock, toIsoTime } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import { PRIORITY_LIMITS } from '../../common/limits.js';
 import { FairQueue } from '../../common/scheduling/fair-queue.js';
@@ -6,8 +6,9 @@ import { LinkedMap } from '../../common/memory/linked-map.js';
 import { type Limit, SharedLimit, shareLimit } from '../../common/memory/shared-limit.js';
 import { eventLoopBudget } from '../../execution/run/event-loop-budget.js';
 import type { AnyRun } from '../../execution/local-executor.js';
+import type { WaitingFor } from '../../common/wire/run-summary.js';
 import type { ConcurrencyGroups } from './concurrency-groups.js';
-import type { LiveRunEntry } from '../run-entry.js';
+import { LiveRunEntry, type RunEntry } from '../run-entry.js';
 import type { RunQueueSchema } from '../../common/wire/run.js';
 import type { Shape } from '../../common/wire/shape.js';
 
@@ -79,23 +80,57 @@ export class Admission {
   queueOf(tenants: readonly string[] | undefined): RunQueue {
     if (tenants === undefined) {
       const waitsForSlot = this.#queue.size > 0 && this.#slots.isFull;
-      const forSlot = this.#queue.size + this.#restored.size + this.#heldBack.size;
-      const forGroup = this.groups.waitingOf(undefined);
-      return describeQueue(forSlot, this.#pausableQueue.size, forGroup, waitsForSlot ? 'server' : null);
+      const sizes = {
+        slot: this.#queue.size,
+        breakpoints: this.#pausableQueue.size,
+        group: this.groups.waitingOf(undefined),
+        restart: this.#restored.size + this.#heldBack.size,
+      };
+      return describeQueue(sizes, waitsForSlot ? 'server' : null);
     }
     const asked = [...new Set(tenants)];
-    const forSlot = [this.#queue, this.#restored, this.#heldBack].reduce(
-      (sum, queue) => sum + sumSizes(queue, asked),
-      0,
-    );
-    const forBreakpoints = sumSizes(this.#pausableQueue, asked);
-    const forGroup = this.groups.waitingOf(asked);
+    const sizes = {
+      slot: sumSizes(this.#queue, asked),
+      breakpoints: sumSizes(this.#pausableQueue, asked),
+      group: this.groups.waitingOf(asked),
+      restart: sumSizes(this.#restored, asked) + sumSizes(this.#heldBack, asked),
+    };
     const held = asked.filter(
       (tenantId) => this.#queue.sizeOf(tenantId) > 0 && !this.#slots.hasRoom(tenantId),
     );
-    if (held.length === 0) return describeQueue(forSlot, forBreakpoints, forGroup, null);
+    if (held.length === 0) return describeQueue(sizes, null);
     const haveShares = held.every((tenantId) => this.#slots.hasUsedShare(tenantId));
-    return describeQueue(forSlot, forBreakpoints, forGroup, haveShares ? 'tenant' : 'server');
+    return describeQueue(sizes, haveShares ? 'tenant' : 'server');
+  }
+
+  /** What a run, or a call of it, waits for; null when nothing of it waits, or it is about to start. */
+  waitOf(entry: RunEntry): WaitingFor | null {
+    if (!(entry instanceof LiveRunEntry)) return null;
+    const { id, createdAt, isSettled, waitingFor } = entry.run;
+    if (isSettled) return null;
+    if (this.#running.has(id)) return waitingFor;
+    const wait = this.groups.waitOf(entry) ?? this.#slotWaitOf(entry);
+    return wait && { ...wait, since: toIsoTime(createdAt) };
+  }
+
+  #slotWaitOf(entry: LiveRunEntry): Omit<WaitingFor, 'since'> | null {
+    const { tenantId } = entry.run;
+    if (this.#pausableQueue.has(tenantId, entry)) return { reason: 'breakpoints' };
+    if ([this.#restored, this.#heldBack].some((queue) => queue.has(tenantId, entry)))
+      return { reason: 'restart' };
+    if (!this.#queue.has(tenantId, entry) || this.#slots.hasRoom(tenantId)) return null;
+    return { reason: this.#slots.hasUsedShare(tenantId) ? 'tenant' : 'server' };
+  }
+
+  /** Changes, as JSON does, whenever what a run of these tenants waits for does, unless one of their runs begins or settles. */
+  versionOf(tenants: readonly string[] | undefined): unknown {
+    const held = tenants?.map((tenantId) =>
+      this.#queue.sizeOf(tenantId) === 0 ? null : this.#slots.hasRoom(tenantId),
+    );
+    const sizes = this.#queues.map((queue) =>
+      tenants === undefined ? queue.size : sumSizes(queue, tenants),
+    );
+    return [sizes, this.groups.waitingOf(tenants), held ?? this.#slots.isFull];
   }
 
   /**
@@ -274,15 +309,21 @@ export class Admission {
   }
 }
 
+/** How many runs wait for what. */
+interface QueueSizes {
+  readonly slot: number;
+  readonly breakpoints: number;
+  readonly group: number;
+  readonly restart: number;
+}
+
 /** @param reason why those wait that wait for a slot */
 function describeQueue(
-  forSlot: number,
-  forBreakpoints: number,
-  forGroup: number,
+  { slot, breakpoints, group, restart }: QueueSizes,
   reason: RunQueue['waits_for'],
 ): RunQueue {
-  const waitsFor = reason ?? (forBreakpoints > 0 ? 'breakpoints' : forGroup > 0 ? 'max_running' : null);
-  return { queued: forSlot + forBreakpoints + forGroup, waits_for: waitsFor };
+  const others = breakpoints > 0 ? 'breakpoints' : group > 0 ? 'max_running' : restart > 0 ? 'restart' : null;
+  return { queued: slot + breakpoints + group + restart, waits_for: reason ?? others };
 }
 
 /** The priority of a run among those of its tenant that wait for a slot: what has begun goes on before anything else begins. */

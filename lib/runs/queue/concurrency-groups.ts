@@ -1,5 +1,8 @@
-import { RunBusyError } from '../../common/errors.js';
+import { errorCode, errorMessage, RunBusyError } from '../../common/errors.js';
+import { warnHost } from '../../common/warnings.js';
 import { LinkedMap } from '../../common/memory/linked-map.js';
+import type { WaitingFor } from '../../common/wire/run-summary.js';
+import { MAX_NAMED_RUNS } from '../../common/wire/task.js';
 import type { RunGroup } from '../../execution/prepare/run-group.js';
 import type { LiveRunEntry } from '../run-entry.js';
 
@@ -21,10 +24,10 @@ export class ConcurrencyGroups {
   readonly #groups = new Map<string, Group>();
   /** How many runs wait, by tenant; only of tenants of which some do. */
   readonly #waiting = new Map<string, number>();
-  readonly #cancel: (runId: string) => void;
+  readonly #cancel: (runId: string) => Promise<unknown>;
 
-  /** @param cancel cancels a run that has not settled, and does not throw */
-  constructor(cancel: (runId: string) => void) {
+  /** @param cancel cancels a run that has not settled */
+  constructor(cancel: (runId: string) => Promise<unknown>) {
     this.#cancel = cancel;
   }
 
@@ -86,6 +89,18 @@ export class ConcurrencyGroups {
     return runs;
   }
 
+  /** What a run waits for that its group holds back; undefined for any other one. */
+  waitOf({ run }: LiveRunEntry): Omit<WaitingFor, 'since'> | undefined {
+    const group = run.group === null ? undefined : this.#groups.get(toKey(run.tenantId, run.group.key));
+    if (run.group === null || group?.waiting.has(run.id) !== true) return undefined;
+    const { limit, value } = run.group;
+    const running: string[] = [];
+    for (const { run: other } of listBefore(group, run.id)) {
+      if (running.push(other.id) === MAX_NAMED_RUNS) break;
+    }
+    return { reason: 'max_running', limit, ...(value !== '' && { key: value }), running };
+  }
+
   /** Removes and returns the runs that wait for their groups. */
   clear(): LiveRunEntry[] {
     const waiting = [...this.#groups.values()].flatMap((group) => [...group.waiting]);
@@ -100,7 +115,7 @@ export class ConcurrencyGroups {
     for (const entry of [...atWork, ...waiting]) {
       if (ending.has(entry)) continue;
       ending.add(entry);
-      this.#cancel(entry.run.id);
+      this.#cancel(entry.run.id).catch((error: unknown) => warnOfCancel(entry.run.id, error));
     }
   }
 
@@ -121,9 +136,29 @@ export class ConcurrencyGroups {
   }
 }
 
+/** The runs of a group that come before one that waits. */
+function* listBefore({ atWork, waiting }: Group, runId: string): Iterable<LiveRunEntry> {
+  yield* atWork;
+  for (const entry of waiting) {
+    if (entry.run.id === runId) return;
+    yield entry;
+  }
+}
+
 /** One that has others cancelled begins when all of them have settled. */
 function hasRoom({ atWork, ending }: Group, { limit, on_busy: onBusy }: RunGroup): boolean {
   return atWork.size < limit && (onBusy !== 'cancel_running' || ending.size === 0);
+}
+
+/** The ends of runs that nobody need be told of: the older run has ended meanwhile, or is left to the next process. */
+const EXPECTED: readonly (string | undefined)[] = ['run_not_found', 'run_already_terminal', 'shutting_down'];
+
+/** The newer run waits until the older one has settled in any case. */
+function warnOfCancel(runId: string, error: unknown): void {
+  if (EXPECTED.includes(errorCode(error))) return;
+  warnHost(
+    `run ${runId} cannot be cancelled for a newer one (on_busy: cancel_running): ${errorMessage(error)}`,
+  );
 }
 
 function toKey(tenantId: string, key: string): string {

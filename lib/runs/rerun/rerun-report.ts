@@ -2,6 +2,7 @@ import type { Steps } from '../../common/scheduling/steps.js';
 import type { ReadableRun } from '../../execution/run/readable-run.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import type { RerunSource } from '../../execution/prepare/rerun-source.js';
+import { SkipForecast } from '../../execution/run/reuse/skip-forecast.js';
 import { Reuse } from '../../execution/run/reuse/reuse.js';
 import type { AcceptedRerunSchema, RerunReportSchema } from '../../common/wire/run.js';
 import type { Shape } from '../../common/wire/shape.js';
@@ -17,19 +18,23 @@ export interface RerunReport extends Shape<typeof RerunReportSchema> {}
 
 export type RerunTask = RerunReport['reused'][number];
 
+/** A task that is skipped, whatever the others do (D78). */
+type SkippingTask = NonNullable<RerunReport['skips']>[number];
+
 /** A task that runs again, or that may: when it begins, it is reused if what it reads is as it was. */
 export type RerunningTask = RerunReport['runs'][number];
 
 export interface AcceptedRerun extends Shape<typeof AcceptedRerunSchema> {}
 
 export function* hasRunningTask(prepared: ReadableRun['prepared']): Steps<boolean> {
-  const { runs } = yield* describeAllTasks(prepared, 1);
-  return runs.length > 0;
+  const { runs, skips } = yield* describeAllTasks(prepared, 1);
+  return runs.length + skips.length > 0;
 }
 
 /** Describes what a rerun reuses and what it runs, in steps: its tasks may be thousands. */
 export function* describeRerun(prepared: ReadableRun['prepared']): Steps<RerunReport> {
-  const report = yield* describeAllTasks(prepared, Number.POSITIVE_INFINITY);
+  const { skips, ...tasks } = yield* describeAllTasks(prepared, Number.POSITIVE_INFINITY);
+  const report = skips.length === 0 ? tasks : { ...tasks, skips };
   if (!('subRuns' in prepared)) {
     const { pipeline, rerunSource } = prepared;
     return { ...report, warnings: rerunSource?.given?.pipeline === pipeline ? [] : pipeline.warnings };
@@ -43,11 +48,12 @@ export function* describeRerun(prepared: ReadableRun['prepared']): Steps<RerunRe
 interface DescribedTasks {
   readonly reused: RerunTask[];
   readonly runs: RerunningTask[];
+  readonly skips: SkippingTask[];
 }
 
 /** @param limit stops when so many tasks run */
 function* describeAllTasks(prepared: ReadableRun['prepared'], limit: number): Steps<DescribedTasks> {
-  const tasks: DescribedTasks = { reused: [], runs: [] };
+  const tasks: DescribedTasks = { reused: [], runs: [], skips: [] };
   const changedKeys = new Set<string>();
   if (!('subRuns' in prepared)) {
     yield* describeTasks(prepared, {}, changedKeys, tasks, limit);
@@ -65,7 +71,7 @@ function* describeTasks(
   prepared: PreparedRun,
   location: Pick<RerunTask, 'sub_pipeline'>,
   changedKeys: Set<string>,
-  { reused, runs }: DescribedTasks,
+  { reused, runs, skips }: DescribedTasks,
   limit: number,
 ): Steps<void> {
   const { pipeline, rerunSource } = prepared;
@@ -73,14 +79,18 @@ function* describeTasks(
   const source = { ...rerunSource, changedKeys };
   // As if nothing of the rerun had run: whatever depends on a task that is not reused is not reused either.
   const reuse = new Reuse(prepared, source, () => undefined);
+  const forecast = new SkipForecast(prepared);
   const running = new Set<string>();
   for (const taskId of pipeline.waves.flat()) {
     const task = pipeline.tasks.get(taskId);
-    if (runs.length >= limit) return;
+    if (runs.length + skips.length >= limit) return;
     if (task === undefined) continue;
     yield;
     const located = { ...location, task_id: taskId };
-    if (reuse.inherit(task) !== undefined) {
+    const foreseen = forecast.foresee(task);
+    const inherited = foreseen === 'runs' ? reuse.inherit(task) : undefined;
+    if (inherited !== undefined) {
+      forecast.onReused(taskId, inherited);
       reused.push(located);
       continue;
     }
@@ -88,12 +98,17 @@ function* describeTasks(
     const outcome = source.outcomes.get(taskId);
     for (const { key } of outcome?.writes ?? []) changedKeys.add(key);
     for (const [key, storing] of pipeline.contract.stores) if (storing === taskId) changedKeys.add(key);
+    if (typeof foreseen === 'object') {
+      skips.push({ ...located, reason: foreseen.reason });
+      continue;
+    }
     const dependency = task.upstream.find((id) => running.has(id));
     const reason =
       reuse.findChange(task) ??
       describeState(taskId, source) ??
       (dependency === undefined ? 'reads a key that may change' : describeDependency(dependency));
-    runs.push({ ...located, reason, reusable_items: reuse.countReusableItems(task) });
+    const decided = foreseen === 'open' ? ({ decided_anew: true } as const) : {};
+    runs.push({ ...located, reason, reusable_items: reuse.countReusableItems(task), ...decided });
   }
 }
 

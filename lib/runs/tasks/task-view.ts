@@ -98,6 +98,7 @@ export class TaskView {
       output: yield* cutValueInSteps(output, limit, '/output', cut),
       error: trace?.error ?? null,
       ...this.#skipReason(undefined),
+      ...this.#waitingFor(undefined),
       cut,
     };
   }
@@ -196,6 +197,7 @@ export class TaskView {
       output: yield* cutValueInSteps(output, limit, '/output', cut),
       error: this.#itemError(item) ?? null,
       ...this.#skipReason(item),
+      ...this.#waitingFor(item),
       cut,
     };
   }
@@ -203,6 +205,11 @@ export class TaskView {
   #skipReason(item: number | undefined): Pick<TaskRecord, 'skip_reason'> {
     const reason = this.#trace?.skipReasonOf(item);
     return reason === undefined ? {} : { skip_reason: reason };
+  }
+
+  #waitingFor(item: number | undefined): Pick<TaskRecord, 'waiting_for'> {
+    const wait = this.#part.begun?.work.findWait?.(this.#task, item);
+    return wait === undefined ? {} : { waiting_for: wait };
   }
 
   #isItemReused(item: number, status: TaskStatus): boolean {

@@ -1,5 +1,6 @@
 import { toIsoTime } from '../../common/clock.js';
 import { LABEL_LIMITS, LISTING_LIMITS } from '../../common/limits.js';
+import type { WaitingFor } from '../../common/wire/run-summary.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { createTextFinder } from '../../common/text.js';
 import type { BaseRun } from '../../execution/run/base-run.js';
@@ -98,6 +99,11 @@ interface RunInMemory {
   readonly run: BaseRun;
 }
 
+/** Says what a run waits for; null when it does not. */
+type WaitOf<E> = (entry: E) => WaitingFor | null;
+
+const NO_WAIT = (): null => null;
+
 /** The runs of a page that are in memory, and perhaps one more. */
 export interface CollectedRuns extends ArchivePage {
   /** Set when the query asks for counts. */
@@ -113,14 +119,19 @@ export interface CollectedRuns extends ArchivePage {
  * @param entries the newest first
  * @throws WavetrainError `invalid_request` for a malformed cursor
  */
-export function* collectRuns(entries: Iterable<RunInMemory>, query: RunQuery): Steps<CollectedRuns> {
+export function* collectRuns<E extends RunInMemory>(
+  entries: Iterable<E>,
+  query: RunQuery,
+  waitOf: WaitOf<E> = NO_WAIT,
+): Steps<CollectedRuns> {
   const before = firstNumberAfter(query);
   const filter = new RunFilter(query);
   const page = new PageOfRuns(query.limit);
   const counts = query.counts === true ? { ...NO_RUNS } : undefined;
   let oldestAt: number | undefined;
   let cost = 0;
-  for (const { run, sequence } of entries) {
+  for (const entry of entries) {
+    const { run, sequence } = entry;
     if (counts !== undefined && run.isSettled && filter.acceptsTenant(run)) oldestAt = run.createdAt;
     cost += LOOK_COST + filter.searchCost(run);
     if (cost >= STEP_COST) {
@@ -132,7 +143,7 @@ export function* collectRuns(entries: Iterable<RunInMemory>, query: RunQuery): S
     if (counts !== undefined) count(counts, run);
     if (!mayBeListed || !filter.acceptsStatus(run)) continue;
     cost += SUMMARY_COST;
-    page.add({ number: sequence, summary: toRunSummary(run) });
+    page.add({ number: sequence, summary: toRunSummary(run, waitOf(entry)) });
     if (page.isComplete && counts === undefined) break;
   }
   return { runs: page.runs, searchedTo: page.isComplete ? page.last : undefined, counts, oldestAt };

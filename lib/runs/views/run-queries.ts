@@ -135,7 +135,7 @@ export class RunQueries {
   /** One page of the runs in memory, newest first. Throws `invalid_request` for a malformed cursor, and `shutting_down`. */
   list(query: RunQuery): RunPage {
     this.#assertListable();
-    const collected = runToEnd(collectRuns(this.#runs.newestFirst(), query));
+    const collected = runToEnd(this.#collect(query));
     return this.#toPage(query, collected, { runs: [] });
   }
 
@@ -149,7 +149,7 @@ export class RunQueries {
     this.#assertListable();
     const archive = this.#parts.archived?.archive;
     // Memory first: a run that settles meanwhile is in both, not in neither.
-    const collected = await runInSlices(collectRuns(this.#runs.newestFirst(), query), tenantId);
+    const collected = await runInSlices(this.#collect(query), tenantId);
     const { counts } = collected;
     if (archive === undefined) return this.#toPage(query, collected, { runs: [] });
     const range = { before: firstNumberAfter(query), limit: query.limit + 1 };
@@ -159,6 +159,11 @@ export class RunQueries {
       counts && archive.oldest(query.tenants, tenantId),
     ]);
     return this.#toPage(query, ends ? addArchived(collected, ends, oldestAt) : collected, archived);
+  }
+
+  #collect(query: RunQuery): Steps<CollectedRuns> {
+    const { admission } = this.#parts;
+    return collectRuns(this.#runs.newestFirst(), query, (entry) => admission.waitOf(entry));
   }
 
   #toPage(query: RunQuery, collected: CollectedRuns, archived: ArchivePage): RunPage {
@@ -173,17 +178,17 @@ export class RunQueries {
    * A text that changes whenever a page may: with the runs that come, go and settle, with those that are running, and with the
    * queue if it is on the page. Takes no time for the others, of which there may be a million. Throws `shutting_down`.
    */
-  listVersion({ tenants, counts }: RunQuery): string {
+  listVersion({ tenants }: RunQuery): string {
     this.#assertListable();
     const { admission } = this.#parts;
     const seen = tenants && new Set(tenants);
     const running: string[] = [];
     for (const entry of admission.running) {
-      if (seen === undefined || seen.has(entry.run.tenantId)) running.push(entry.run.id, entry.version);
+      if (seen === undefined || seen.has(entry.run.tenantId))
+        running.push(entry.run.id, entry.versionWith(entry.run.waitingFor));
     }
-    const queue = counts === true ? admission.queueOf(tenants) : undefined;
     const migrating = this.#parts.restoration()?.countMigrating(tenants);
-    return JSON.stringify([this.#runs.changesOf(tenants), running, queue, migrating]);
+    return JSON.stringify([this.#runs.changesOf(tenants), running, admission.versionOf(tenants), migrating]);
   }
 
   /** Throws `shutting_down` when runs are left to the next process. */
@@ -236,7 +241,8 @@ export class RunQueries {
 
   /** The current record of the run. Throws `run_not_found`. */
   record(runId: string): RunRecord {
-    return toRunRecord(this.#find(runId));
+    const entry = this.#runs.find(runId);
+    return toRunRecord(entry.run, this.#parts.admission.waitOf(entry));
   }
 
   /**
@@ -284,7 +290,8 @@ export class RunQueries {
 
   /** Returns a text that changes whenever the record does. Throws `run_not_found`. */
   version(runId: string): string {
-    return this.#runs.find(runId).version;
+    const entry = this.#runs.find(runId);
+    return entry.versionWith(this.#parts.admission.waitOf(entry));
   }
 
   /** The last events of a run. Throws `run_not_found`. */

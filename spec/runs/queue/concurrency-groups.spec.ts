@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { takeWarnings } from '../../support/warnings.js';
 import { catchRejection } from '../../support/rejection.js';
 import { ControlledRuns } from '../controlled-runs.js';
 import { createDisk } from '../store/memory/memory-store.js';
@@ -112,6 +113,18 @@ describe('max_running of a definition of the folder (D81)', () => {
     expect(statusesOf(fixture, ids)).to.deep.equal(['cancelled', 'cancelled', 'running']);
     await fixture.complete(third);
     expect(fixture.calledRunIds).to.deep.equal([first, third]);
+  });
+
+  it('says in the log when the store cannot keep that a run was cancelled for a newer one', async () => {
+    const fixture = new StoredRuns(createDisk());
+    const fields = 'max_running: 1, on_busy: cancel_running';
+    const first = await submit(fixture, { fields });
+    fixture.store.fault = new Error('disk full');
+    expect(await catchRejection(submit(fixture, { fields }))).to.include({ code: 'not_ready' });
+    const [warning] = await takeWarnings();
+    expect(warning).to.match(
+      new RegExp(`^run ${first} cannot be cancelled for a newer one .*: nothing can be kept`),
+    );
   });
 
   it('holds a rerun to it as the run that it repeats, also one that is read from the archive', async () => {

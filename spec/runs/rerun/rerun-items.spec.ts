@@ -84,6 +84,43 @@ describe('RunRegistry.rerun of a rerun whose fan-out failed (D60)', () => {
   });
 });
 
+describe('RunRegistry.rerun of a fan-out whose items have a condition (D60, D78)', () => {
+  const EACH =
+    '{id: each, tool: echo, parallel_over: "{{pipeline.inputs.list}}", when: "{{item.on}}", inputs: {text: "{{item.text}}"}}';
+
+  it('calls no item again whose output is null, and skips again what it had skipped', async () => {
+    const reruns = new Reruns();
+    const list = [
+      { on: true, text: null },
+      { on: false, text: 'b' },
+      { on: true, text: 'c' },
+    ];
+    const first = await reruns.run(`${EACH}, ${OTHER}`, { inputs: { list } });
+    const { record, calls, outputs } = await reruns.rerun(first.run_id, 'other');
+    expect(calls).to.deep.equal(['other']);
+    expect(outputs).to.deep.include({ each: [null, null, 'c'] });
+    const { items } = await reruns.registry.items(record.run_id, 'each');
+    expect(items.map(({ status, reused }) => [status, reused])).to.deep.equal([
+      ['succeeded', true],
+      ['skipped', false],
+      ['succeeded', true],
+    ]);
+  });
+
+  it('decides each item anew when the part of it has changed that its condition reads', async () => {
+    const reruns = new Reruns();
+    const before = [true, false, true, false].map((on, index) => ({
+      on,
+      text: index === 3 ? null : `${index}`,
+    }));
+    const first = await reruns.run(EACH, { inputs: { list: before } });
+    const list = before.map(({ text }, index) => ({ on: index > 0, text }));
+    const { calls, outputs } = await reruns.fix(first.run_id, { inputs: { list } });
+    expect(calls).to.deep.equal(['each[1]', 'each[3]']);
+    expect(outputs).to.deep.equal({ each: [null, '1', '2', null] });
+  });
+});
+
 describe('RunRegistry.rerun with a definition whose defaults have changed (D60)', () => {
   const HEAD = (value: number): string =>
     `params: {p: {type: integer, default: ${value}}}, inputs: {i: ${value}},`;

@@ -32,6 +32,7 @@ export function createRunRecord(changes: Partial<RunRecord> = {}): RunRecord {
     started_by: { kind: 'library', name: null },
     labels: {},
     priority: 0,
+    waiting_for: null,
     ...changes,
   };
 }

@@ -1,3 +1,4 @@
+import { pathOfRun } from '../../../lib/common/wire/run-summary.js';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NamedPipeline } from '../../../lib/library/named-pipeline.js';
@@ -201,7 +202,7 @@ function LastRuns({ named: { last_runs }, now }: Omit<NamedNow, 'pausing'>) {
     <p class="last-runs">
       <span class="src">Last runs</span>
       {last_runs.map(({ run_id, status, created_at }) => (
-        <a key={run_id} href={`/runs/${encodeURIComponent(run_id)}`}>
+        <a key={run_id} href={pathOfRun(run_id)}>
           <span class={`dot ${toneOf(status)}`} aria-hidden="true" /> {status}{' '}
           <time class="src" dateTime={created_at} title={formatTime(created_at)}>
             {formatAgo(created_at, now)}

@@ -1,3 +1,4 @@
+import { pathOfRun } from '../../../lib/common/wire/run-summary.js';
 import { useState } from 'preact/hooks';
 import type { JsonObject } from '../../../lib/common/json/json.js';
 import type { Graph } from '../../../lib/pipelines/drawing/graph.js';
@@ -37,7 +38,7 @@ export function RunForm({ server, named }: RunFormProps) {
     };
     server
       .post<{ run_id: string }>(`/pipelines/${encodeURIComponent(id)}/run_async`, body)
-      .then(({ run_id }) => window.location.assign(`/runs/${encodeURIComponent(run_id)}`))
+      .then(({ run_id }) => window.location.assign(pathOfRun(run_id)))
       .catch((error: unknown) => {
         setProblem(messageOf(error));
         setStarting(false);

@@ -1,3 +1,4 @@
+import { pathOfRun } from '../../../lib/common/wire/run-summary.js';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NamedPipeline, ShownSchedule } from '../../../lib/library/named-pipeline.js';
@@ -39,7 +40,7 @@ export function ScheduleFacts({ schedule, now, pausing }: ScheduleFactsProps) {
             {schedule.last.run_id === null ? (
               schedule.last.outcome
             ) : (
-              <a href={`/runs/${encodeURIComponent(schedule.last.run_id)}`}>{schedule.last.outcome}</a>
+              <a href={pathOfRun(schedule.last.run_id)}>{schedule.last.outcome}</a>
             )}
             {schedule.last.reason !== undefined && <span class="src"> {schedule.last.reason}</span>}
             {schedule.last.missed !== undefined && schedule.last.missed > 1 && (

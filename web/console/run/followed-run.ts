@@ -1,6 +1,7 @@
 import { batch, signal } from '@preact/signals';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import type { DefinitionGraph } from '../../../lib/plans/graph.js';
+import type { RunRecord } from '../../../lib/runs/record.js';
 import type { TaskPage } from '../../../lib/runs/tasks/task-record.js';
 import type { Zoom } from '../../shared/model/zoom.js';
 import { Feed, type FeedListener, type FeedState } from '../../shared/server/feed.js';
@@ -13,6 +14,9 @@ import { type RunPart, TaskStates } from './model/task-states.js';
 
 /** After events were missed, the tasks are read again this often while the run works. */
 const TASKS_PAUSE_MS = 3000;
+
+/** The record of a run that waits is read again after so long. */
+const WAITS_PAUSE_MS = 3000;
 
 /** Kinds of events that change the record of the run. */
 const RECORDED: ReadonlySet<string> = new Set([
@@ -44,11 +48,19 @@ export class FollowedRun extends RunConnection {
   constructor(server: Server, runId: string, scheduler: PageScheduler, hash: string) {
     super(server, runId, scheduler);
     this.view.value = readView(hash);
+    this.record.subscribe((record) => this.report(this.#lookWhileWaiting(record)));
   }
 
   override start(): void {
     this.report(this.#readGraph());
     super.start();
+  }
+
+  /** No event says that what comes before a run that waits has settled. */
+  async #lookWhileWaiting(record: RunRecord | undefined): Promise<void> {
+    if (!record?.waiting_for) return;
+    await this.scheduler.wait(WAITS_PAUSE_MS, this.closed);
+    if (!this.closed.aborted && this.record.value === record) this.refreshRecord();
   }
 
   /** Shows a tab, a task or an item. */

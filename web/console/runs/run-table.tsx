@@ -1,8 +1,10 @@
+import { pathOfRun } from '../../../lib/common/wire/run-summary.js';
 import type { RunSummary } from '../../../lib/common/wire/run-summary.js';
 import { listLabels } from '../../../lib/common/wire/labels.js';
 import { formatAgo, formatInteger, formatTime, formatTook } from '../../shared/model/format.js';
 import { toneOf } from '../../shared/model/tones.js';
 import { formatSelection, selectionOf } from '../run/model/addresses.js';
+import { WaitText } from '../shell/wait-text.js';
 import type { RunFilters } from './run-filters.js';
 
 interface RunTableProps {
@@ -80,15 +82,11 @@ function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
         <span class={`badge ${toneOf(label)}`}>{label}</span>
       </td>
       <td class="about-links">
-        <a
-          class="run-link"
-          href={`/runs/${encodeURIComponent(run_id)}`}
-          title={`${run_id}\ncreated ${formatTime(created_at)}`}
-        >
+        <a class="run-link" href={pathOfRun(run_id)} title={`${run_id}\ncreated ${formatTime(created_at)}`}>
           <code>{run_id.slice(-12)}</code>
         </a>{' '}
         {rerun_of !== null && (
-          <a class="again" href={`/runs/${encodeURIComponent(rerun_of)}`} title={`repeats ${rerun_of}`}>
+          <a class="again" href={pathOfRun(rerun_of)} title={`repeats ${rerun_of}`}>
             rerun
           </a>
         )}
@@ -127,6 +125,11 @@ function RunRow({ run, now, hasTenants, onFilter }: RunRowProps) {
         <span class="line">
           <bdi>{cut(goal)}</bdi>
         </span>
+        {run.waiting_for !== null && (
+          <span class="line">
+            <WaitText wait={run.waiting_for} />
+          </span>
+        )}
         {run.error !== null && (
           <span class="line">
             <FailureLine run={run} />

@@ -120,6 +120,7 @@ const WAITS_FOR = {
   server: ': all places of the server are taken (SERVICE_MAX_RUNNING)',
   breakpoints: ': they have breakpoints, and runs with breakpoints have half of the places at most',
   max_running: ': as many runs of their pipeline are at work as it allows (max_running)',
+  restart: ': the runs from before the restart come first, and are still being read',
 } as const;
 
 function QueueNotice({ queue }: { readonly queue: NonNullable<RunPage['queue']> }) {

@@ -58,6 +58,7 @@ function summarize({ id, createdAt, submission }: ShellRun, status: KeptState): 
     started_by: submission.started_by ?? BY_COMMAND_LINE,
     labels: labelsOf(submission),
     priority: typeof definition['priority'] === 'number' ? definition['priority'] : 0,
+    waiting_for: null,
   };
 }
 

@@ -1,4 +1,5 @@
 import { formatStartedBy } from '../../../common/wire/started-by.js';
+import { describeWait } from '../../../common/wire/run-summary.js';
 import { statusFormatter } from '../../render/run-summary.js';
 import { type Column, formatColumns } from '../../render/table.js';
 import type { Formatter, Style, Terminal } from '../../render/terminal.js';
@@ -33,7 +34,9 @@ export function formatRuns(
 ): string[] {
   const { style } = terminal;
   if (runs.length === 0) return [style.dim('no runs found')];
-  const hasGoals = hasRoomForGoals(terminal, isSearch);
+  // An older server sends no waits.
+  const hasWaits = runs.some(({ waiting_for: wait }) => wait);
+  const hasGoals = hasRoomForGoals(terminal, isSearch || hasWaits);
   const idLength = idLengthFor(terminal, hasGoals);
   const columns: Column<RunOfList>[] = [
     { heading: 'RUN ID', cell: ({ run_id: id }) => id.slice(-idLength) },
@@ -45,7 +48,8 @@ export function formatRuns(
   if (hasGoals) {
     const width = !terminal.interactive || terminal.columns >= COLUMNS_FOR_GOALS ? 32 : 20;
     columns.push({ ...last, cell: (run) => truncateMiddle(formatPipeline(run), width) });
-    last = { heading: 'GOAL OR ERROR', cell: formatGoal, hasSentences: true };
+    const heading = hasWaits ? 'GOAL, ERROR OR WAIT' : 'GOAL OR ERROR';
+    last = { heading, cell: formatGoal, hasSentences: true };
   }
   const paint = (line: string, run: RunOfList): string => {
     const word = wordOf(run);
@@ -65,8 +69,9 @@ function idLengthFor({ interactive, columns }: Terminal, hasGoals: boolean): num
   return columns < COLUMNS_FOR_SHORT_IDS ? 8 : 12;
 }
 
-/** The goal of a run; the error of one that has failed. */
-function formatGoal({ goal, error }: RunOfList): string {
+/** The goal of a run; the error of one that has failed; what one waits for. */
+function formatGoal({ goal, error, waiting_for: wait }: RunOfList): string {
+  if (wait) return `waits for ${toSingleLine(describeWait(wait))}`;
   return toSingleLine((error ?? goal).slice(0, MOST_CHARACTERS));
 }
 

@@ -6,6 +6,8 @@ import type { TaskOutcome } from '../../results.js';
 import { NO_WRITES } from '../../session/session-overrides.js';
 import { Comparison } from './comparison.js';
 
+type Path = readonly Segment[];
+
 /** The earlier outcome of an item. */
 interface EarlierItem extends TaskOutcome {
   /** The place of the item in the earlier run. */
@@ -17,38 +19,37 @@ export class ReusableItems {
   readonly #earlier: ItemOutcomes;
   readonly #before: readonly Json[];
   readonly #now: readonly Json[];
-  /** The paths at which templates read the item. */
-  readonly #paths: readonly (readonly Segment[])[];
+  /** The paths at which inputs read the item. */
+  readonly #paths: readonly Path[];
+  /** Those at which inputs and conditions read it; undefined when conditions read something else that has changed. */
+  readonly #decidedPaths: readonly Path[] | undefined;
   readonly #itemBytes: number;
-  readonly #isDecided: boolean;
   /** Memory of the list of the earlier run, if it was rendered again. */
   readonly listBytes: number;
 
   /**
    * @param before the list of the earlier run, which took `listBytes` if it was rendered again
-   * @param isDecided conditions may have skipped items, whose output is null: those are decided anew
+   * @param conditions of each item; undefined when they read, besides the item, what has changed
    */
   constructor(
     inputs: Template,
+    conditions: readonly Template[] | undefined,
     earlier: ItemOutcomes,
     before: readonly Json[],
     now: readonly Json[],
     listBytes: number,
-    isDecided: boolean,
   ) {
-    this.#isDecided = isDecided;
     this.listBytes = listBytes;
     this.#earlier = earlier;
     this.#before = before;
     this.#now = now;
-    this.#paths = inputs.operands.flatMap(({ expression }) =>
-      expression.root === 'item' ? [expression.path] : [],
-    );
+    this.#paths = listItemPaths(inputs);
+    this.#decidedPaths = conditions && [...this.#paths, ...conditions.flatMap(listItemPaths)];
     const { outputs, sizeBytes } = earlier;
     this.#itemBytes = Math.ceil(sizeBytes / Math.max(1, countDefined(outputs)));
   }
 
-  /** Returns the earlier outcome of an item. */
+  /** Returns the earlier outcome of an item whose conditions hold. */
   get(item: number): EarlierItem | undefined {
     // Items may have been added or removed before this one: its place is then the same from the end.
     return this.#getAt(item, item) ?? this.#getAt(item, item + this.#before.length - this.#now.length);
@@ -57,16 +58,22 @@ export class ReusableItems {
   #getAt(item: number, place: number): EarlierItem | undefined {
     const { outputs, writes } = this.#earlier;
     const output = outputs[place];
-    if (output === undefined || (output === null && this.#isDecided)) return undefined;
-    if (!this.#isAsItWas(this.#before[place], this.#now[item])) return undefined;
+    if (output === undefined) return undefined;
+    // An item whose output is null may have been skipped, unless its conditions held as they do now.
+    const paths = output === null ? this.#decidedPaths : this.#paths;
+    if (paths === undefined || !isEqualAt(paths, this.#before[place], this.#now[item])) return undefined;
     return { output, writes: writes?.[place] ?? NO_WRITES, sizeBytes: this.#itemBytes, place };
   }
+}
 
-  #isAsItWas(before: Json | undefined, now: Json | undefined): boolean {
-    if (before === now) return true;
-    const comparison = new Comparison();
-    return this.#paths.every((path) => comparison.isEqualAt(before, now, path));
-  }
+function listItemPaths({ operands }: Template): Path[] {
+  return operands.flatMap(({ expression }) => (expression.root === 'item' ? [expression.path] : []));
+}
+
+function isEqualAt(paths: readonly Path[], before: Json | undefined, now: Json | undefined): boolean {
+  if (before === now) return true;
+  const comparison = new Comparison();
+  return paths.every((path) => comparison.isEqualAt(before, now, path));
 }
 
 /** Counts the items that have succeeded. */

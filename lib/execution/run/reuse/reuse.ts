@@ -76,8 +76,9 @@ export class Reuse {
     const meter = new RenderMeter();
     const earlierList = isSameList ? list : this.#renderEarlier(before, meter);
     const bytes = meter.ownBytes;
-    const isDecided = task.itemConditions.length > 0;
-    return earlierList && new ReusableItems(task.inputs, earlier, earlierList, list, bytes, isDecided);
+    const templates = task.itemConditions.map(({ template }) => template);
+    const conditions = templates.every((each) => this.#readsTheSame(task, each)) ? templates : undefined;
+    return earlierList && new ReusableItems(task.inputs, conditions, earlier, earlierList, list, bytes);
   }
 
   /** Call when a task has published its outcome. */

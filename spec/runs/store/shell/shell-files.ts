@@ -136,6 +136,7 @@ function toEnd(
       started_by: { kind: 'cli', name: null },
       labels,
       priority: 0,
+      waiting_for: null,
     },
     cost: undefined,
     artifactCount: 1,

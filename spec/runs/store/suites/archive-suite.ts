@@ -43,6 +43,7 @@ export function summaryOf(
     started_by: { kind: 'cli', name: null },
     labels: {},
     priority: 0,
+    waiting_for: null,
     ...changes,
   };
 }

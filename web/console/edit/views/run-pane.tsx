@@ -1,3 +1,4 @@
+import { pathOfRun } from '../../../../lib/common/wire/run-summary.js';
 import { useState } from 'preact/hooks';
 import type { JsonObject } from '../../../../lib/common/json/json.js';
 import { messageOf, ServerError } from '../../../shared/server/server.js';
@@ -39,7 +40,7 @@ export function RunPane({ session, values, onChange }: RunPaneProps) {
     send()
       .then((runId) => {
         session.keepNow();
-        window.location.assign(`/runs/${encodeURIComponent(runId)}`);
+        window.location.assign(pathOfRun(runId));
       })
       .catch((error: unknown) => {
         setProblem(describe(error, session.checker.state.value));

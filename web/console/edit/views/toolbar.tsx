@@ -1,3 +1,4 @@
+import { pathOfRun } from '../../../../lib/common/wire/run-summary.js';
 import { useEffect, useRef } from 'preact/hooks';
 import type { NamedPipeline } from '../../../../lib/library/named-pipeline.js';
 import { SNIPPETS, START_TEMPLATE, writeSnippet } from '../model/snippets.js';
@@ -29,7 +30,7 @@ export function Toolbar({ session, onRun }: ToolbarProps) {
         ) : (
           <>
             From run{' '}
-            <a href={`/runs/${encodeURIComponent(run)}`}>
+            <a href={pathOfRun(run)}>
               <bdi>{run}</bdi>
             </a>
           </>

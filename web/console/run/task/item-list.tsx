@@ -7,6 +7,7 @@ import { useJson } from '../../../shared/server/use-json.js';
 import type { TaskSelection } from '../model/addresses.js';
 import { addItemPage, itemsPath, type ReadItems, startItems } from '../model/item-pages.js';
 import { shownStatus } from '../model/shown-status.js';
+import { WaitText } from '../../shell/wait-text.js';
 import type { FollowedRun } from '../followed-run.js';
 
 const STATUSES = ['failed', 'running', 'pending', 'skipped', 'succeeded'] as const;
@@ -89,6 +90,11 @@ function ItemRow({ item, onShow }: { readonly item: ItemRecord; readonly onShow:
           .filter(Boolean)
           .join(' · ')}
       </span>
+      {item.waiting_for !== undefined && (
+        <span class="src">
+          <WaitText wait={item.waiting_for} />
+        </span>
+      )}
       {item.skip_reason !== undefined && <bdi class="src">{item.skip_reason}</bdi>}
       {error && status === 'failed' && <bdi class="failed">{error.message.slice(0, 300)}</bdi>}
     </button>

@@ -5,6 +5,7 @@ import { toneOf } from '../../../shared/model/tones.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { formatSelection, selectionOf, type TaskSelection, valuesPath } from '../model/addresses.js';
 import { shownStatus } from '../model/shown-status.js';
+import { WaitText } from '../../shell/wait-text.js';
 import type { FollowedRun } from '../followed-run.js';
 import { ErrorDetails } from './error-details.js';
 import { ItemList } from './item-list.js';
@@ -82,6 +83,11 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
           <p class="about">It was at work when the run was cancelled and its tools were aborted.</p>
         )}
         {shown === 'not run' && <NotRun session={session} subPipeline={subPipeline} />}
+        {found?.waiting_for !== undefined && (
+          <p class="about">
+            It <WaitText wait={found.waiting_for} />.
+          </p>
+        )}
         {found?.skip_reason !== undefined && (
           <p class="about">
             It was skipped: <bdi>{found.skip_reason}</bdi>

@@ -1,3 +1,4 @@
+import { pathOfRun } from '../../../../lib/common/wire/run-summary.js';
 import { useMemo, useState } from 'preact/hooks';
 import type { TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
 import { formatInteger, formatTook } from '../../../shared/model/format.js';
@@ -43,7 +44,7 @@ export function CompareView({ session }: { readonly session: FollowedRun }) {
   return (
     <div class="content wide">
       <p class="about">
-        Compared with <a href={`/runs/${encodeURIComponent(other)}`}>{other}</a>.
+        Compared with <a href={pathOfRun(other)}>{other}</a>.
       </p>
       <SubmissionDifferences compared={submissions} />
       <h3>Tasks</h3>

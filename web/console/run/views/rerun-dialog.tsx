@@ -1,3 +1,4 @@
+import { pathOfRun } from '../../../../lib/common/wire/run-summary.js';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import { messageOf } from '../../../shared/server/server.js';
@@ -39,7 +40,7 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
     setProblem('');
     session.server
       .post<{ run_id: string }>(session.path('/rerun'), changes.body)
-      .then(({ run_id }) => window.location.assign(`/runs/${encodeURIComponent(run_id)}`))
+      .then(({ run_id }) => window.location.assign(pathOfRun(run_id)))
       .catch((error: unknown) => {
         setProblem(messageOf(error));
         setStarting(false);

@@ -56,7 +56,7 @@ export function RerunPreview({ preview: { report, problem } }: { readonly previe
     );
   }
   if (report === undefined) return <p class="src">Looking what would run…</p>;
-  const { runs, reused, warnings } = report;
+  const { runs, reused, warnings, skips = [] } = report;
   return (
     <div class="preview" role="status">
       <h3>
@@ -73,10 +73,12 @@ export function RerunPreview({ preview: { report, problem } }: { readonly previe
                 reused
               </span>
             )}
+            {task.decided_anew === true && <span class="src">; its conditions are decided anew</span>}
           </li>
         ))}
       </ul>
       <More hidden={runs.length - MOST_LISTED} />
+      {skips.length > 0 && <Skips skips={skips} />}
       <h3>
         {formatInteger(reused.length)} {reused.length === 1 ? 'task is' : 'tasks are'} reused
       </h3>
@@ -95,6 +97,24 @@ export function RerunPreview({ preview: { report, problem } }: { readonly previe
         </p>
       ))}
     </div>
+  );
+}
+
+function Skips({ skips }: { readonly skips: NonNullable<RerunReport['skips']> }) {
+  return (
+    <>
+      <h3>
+        {formatInteger(skips.length)} {skips.length === 1 ? 'task is' : 'tasks are'} skipped
+      </h3>
+      <ul>
+        {skips.slice(0, MOST_LISTED).map((task) => (
+          <li key={formatSelection(selectionOf(task))}>
+            <bdi class="name">{formatSelection(selectionOf(task))}</bdi> <bdi class="src">{task.reason}</bdi>
+          </li>
+        ))}
+      </ul>
+      <More hidden={skips.length - MOST_LISTED} />
+    </>
   );
 }
 

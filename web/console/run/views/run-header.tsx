@@ -1,3 +1,4 @@
+import { pathOfRun } from '../../../../lib/common/wire/run-summary.js';
 import { useState } from 'preact/hooks';
 import type { RunRecord } from '../../../../lib/runs/record.js';
 import { listLabels } from '../../../../lib/common/wire/labels.js';
@@ -5,6 +6,7 @@ import { formatStartedBy } from '../../../../lib/common/wire/started-by.js';
 import { formatInteger, formatTime, formatTook } from '../../../shared/model/format.js';
 import { toneOf } from '../../../shared/model/tones.js';
 import { messageOf } from '../../../shared/server/server.js';
+import { WaitText } from '../../shell/wait-text.js';
 import { useNow } from '../../shell/use-now.js';
 import { describeEnded } from '../model/shown-status.js';
 import type { FollowedRun } from '../followed-run.js';
@@ -48,7 +50,7 @@ function runsOfPath({ pipeline_id: pipeline, tenant_id: tenant }: RunRecord): st
 }
 
 function Status({ record }: { readonly record: RunRecord }) {
-  const { status, paused, settled } = record;
+  const { status, paused, settled, waiting_for } = record;
   const isEnding = !settled && status !== 'queued' && status !== 'running';
   const label = paused ? 'paused' : status;
   return (
@@ -57,7 +59,11 @@ function Status({ record }: { readonly record: RunRecord }) {
       {isEnding && (
         <span class="src">{status === 'cancelled' ? 'its tools are still working' : 'its handlers run'}</span>
       )}
-      {status === 'queued' && <span class="src">waits for a place among the running runs</span>}
+      {waiting_for !== null && (
+        <span class="src">
+          <WaitText wait={waiting_for} />
+        </span>
+      )}
     </>
   );
 }
@@ -123,7 +129,7 @@ function Facts({ session, record }: { readonly session: FollowedRun; readonly re
       {priority !== 0 && <Fact name="Priority">{priority}</Fact>}
       {rerun_of !== null && (
         <Fact name="Rerun of">
-          <a href={`/runs/${encodeURIComponent(rerun_of)}`}>{rerun_of.slice(-12)}</a>{' '}
+          <a href={pathOfRun(rerun_of)}>{rerun_of.slice(-12)}</a>{' '}
           <button type="button" class="link" onClick={() => session.show({ tab: 'compare' })}>
             compare
           </button>

@@ -117,6 +117,7 @@ export function toListedRun(row: SummaryRow): ListedRun {
     started_by: { kind: row.starter as StartedBy['kind'], name: row.starter_name },
     labels: row.labels === null ? {} : (JSON.parse(row.labels) as Labels),
     priority: row.priority,
+    waiting_for: null,
   };
   return { number: row.number, summary };
 }
