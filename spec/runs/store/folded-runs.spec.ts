@@ -87,11 +87,43 @@ const tasksOf = (max: number): fc.Arbitrary<string> =>
     .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => taskOf(index))))
     .map((tasks) => tasks.join(', '));
 
+/** Lists of handlers, of which some fail or read outputs that are missing, as further fields of a pipeline. */
+const handlers = fc
+  .record({
+    lists: fc.subarray(['on_success', 'on_failure', 'on_cancel', 'finally']),
+    isFanOut: fc.boolean(),
+    reads: fc.constantFrom('"{{run.status}}"', '"{{t0.output ?? 0}}"', '"{{t0.output}}"'),
+    key: fc.constantFrom('', ', key: list'),
+  })
+  .map(({ lists, isFanOut, reads, key }) => {
+    const over = isFanOut ? 'parallel_over: "{{pipeline.inputs.list2}}", ' : '';
+    const text = isFanOut ? '"{{item}}"' : reads;
+    const listOf = (list: string): string =>
+      `${list}: [{id: ${list}_a, tool: work, ${over}inputs: {text: ${text}${key}}},
+        {id: ${list}_b, tool: work, await: [${list}_a], inputs: {text: ${reads}}}], `;
+    return lists.map(listOf).join('');
+  });
+
 const scenarios = fc.record({
+  handlers,
   first: tasksOf(4),
   second: tasksOf(2),
   isPlan: fc.boolean(),
-  broken: fc.array(fc.constantFrom('t0', 't1', 't2', 't0[0]', 't1[1]', 't0[2]', 'x'), { maxLength: 3 }),
+  broken: fc.array(
+    fc.constantFrom(
+      't0',
+      't1',
+      't2',
+      't0[0]',
+      't1[1]',
+      't0[2]',
+      'x',
+      'on_failure_a',
+      'finally_a[1]',
+      'finally_b',
+    ),
+    { maxLength: 3 },
+  ),
   cancel: fc.option(fc.record({ after: fc.nat(4), force: fc.boolean() }), { nil: undefined }),
   /** A task whose tool waits until the time of the run is over, or of its sub-pipeline. */
   stuck: fc.option(fc.record({ task: fc.constantFrom('t0', 't1', 'x'), part: fc.boolean() }), {
@@ -166,59 +198,66 @@ async function pageItems(
 describe('A settled run that is folded from its facts (D74)', () => {
   it('is shown in every view, byte by byte, as its actors had shown it', async () => {
     await fc.assert(
-      fc.asyncProperty(scenarios, async ({ first, second, isPlan, broken, cancel, stuck, from }) => {
-        const keeping = KEEPINGS['memory']?.();
-        if (keeping === undefined) throw new Error('there is no store in memory');
-        const live = await KeptReruns.open(keeping);
-        for (const call of broken) live.broken.add(call);
-        if (stuck !== undefined) live.stuck.add(stuck.task);
-        const [whole, ofPart] =
-          stuck?.part === true ? ['', TIMEOUT] : [stuck === undefined ? '' : TIMEOUT, ''];
-        const session = { given: 'value' };
-        const part = (id: string, tasks: string): string =>
-          `{id: ${id}, goal: g, pipeline: {id: p-${id}, goal: g, ${ofPart} ${LISTS}, tasks: [${tasks}]}}`;
-        const runId = isPlan
-          ? await live.registry.submitPlan({
-              plan: live.parsePlan(
-                `{id: both, goal: g, ${whole} plan_concurrency: 2, sub_pipelines: [${part('a', first)}, ${part('b', second)}]}`,
-              ),
-              session,
-            })
-          : await live.registry.submit({
-              pipeline: live.parse(`{id: spec, goal: g, ${whole || ofPart} ${LISTS}, tasks: [${first}]}`),
-              session,
-              collect_events: true,
-            });
-        if (cancel !== undefined) {
-          await settle(cancel.after);
-          await live.registry.cancel(runId, { force: cancel.force }).catch(() => undefined);
-        }
-        await live.registry.settled(runId);
-        live.broken.clear();
-        live.stuck.clear();
-        const rerun = await live.registry
-          .rerun(runId, from === undefined ? {} : { from: isPlan && from === 't0' ? 'a' : from })
-          .catch(() => runId);
-        await live.registry.settled(rerun);
-        await live.store.idle();
-        const folded = await KeptReruns.open(keeping);
-        const paged = await KeptReruns.open(keeping);
-        readAsLittleAsPossible(paged.store);
-        for (const id of new Set([runId, rerun])) {
-          const { tasks } = await live.registry.tasks(id, { limit: 500 });
-          const pages = await pageItems(tasks, (...page) =>
-            paged.registry.queries.readItems(id, ...page, null),
-          );
-          expect(pages).to.deep.equal(await pageItems(tasks, (...page) => live.registry.items(id, ...page)));
-          if (id === runId) expect(() => paged.registry.record(id)).to.throw('there is no run');
-          const [shown, expected] = [await showAll(folded.registry, id), await showAll(live.registry, id)];
-          for (const [view, text] of Object.entries(expected)) expect(shown[view], view).to.equal(text);
-        }
-        expect(folded.calls).to.deep.equal([]);
-        await folded.registry.close(0);
-        await paged.registry.close(0);
-        keeping.folder.remove();
-      }),
+      fc.asyncProperty(
+        scenarios,
+        async ({ first, second, isPlan, broken, cancel, stuck, from, handlers: ends }) => {
+          const keeping = KEEPINGS['memory']?.();
+          if (keeping === undefined) throw new Error('there is no store in memory');
+          const live = await KeptReruns.open(keeping);
+          for (const call of broken) live.broken.add(call);
+          if (stuck !== undefined) live.stuck.add(stuck.task);
+          const [whole, ofPart] =
+            stuck?.part === true ? ['', TIMEOUT] : [stuck === undefined ? '' : TIMEOUT, ''];
+          const session = { given: 'value' };
+          const part = (id: string, tasks: string): string =>
+            `{id: ${id}, goal: g, pipeline: {id: p-${id}, goal: g, ${ofPart} ${ends} ${LISTS}, tasks: [${tasks}]}}`;
+          const runId = isPlan
+            ? await live.registry.submitPlan({
+                plan: live.parsePlan(
+                  `{id: both, goal: g, ${whole} plan_concurrency: 2, sub_pipelines: [${part('a', first)}, ${part('b', second)}]}`,
+                ),
+                session,
+              })
+            : await live.registry.submit({
+                pipeline: live.parse(
+                  `{id: spec, goal: g, ${whole || ofPart} ${ends} ${LISTS}, tasks: [${first}]}`,
+                ),
+                session,
+                collect_events: true,
+              });
+          if (cancel !== undefined) {
+            await settle(cancel.after);
+            await live.registry.cancel(runId, { force: cancel.force }).catch(() => undefined);
+          }
+          await live.registry.settled(runId);
+          live.broken.clear();
+          live.stuck.clear();
+          const rerun = await live.registry
+            .rerun(runId, from === undefined ? {} : { from: isPlan && from === 't0' ? 'a' : from })
+            .catch(() => runId);
+          await live.registry.settled(rerun);
+          await live.store.idle();
+          const folded = await KeptReruns.open(keeping);
+          const paged = await KeptReruns.open(keeping);
+          readAsLittleAsPossible(paged.store);
+          for (const id of new Set([runId, rerun])) {
+            const { tasks } = await live.registry.tasks(id, { limit: 500 });
+            const pages = await pageItems(tasks, (...page) =>
+              paged.registry.queries.readItems(id, ...page, null),
+            );
+            expect(pages).to.deep.equal(
+              await pageItems(tasks, (...page) => live.registry.items(id, ...page)),
+            );
+            if (id === runId) expect(() => paged.registry.record(id)).to.throw('there is no run');
+            const [shown, expected] = [await showAll(folded.registry, id), await showAll(live.registry, id)];
+            for (const [view, text] of Object.entries(expected)) expect(shown[view], view).to.equal(text);
+          }
+          expect(folded.calls).to.deep.equal([]);
+          await folded.registry.close(0);
+          await paged.registry.close(0);
+          keeping.folder.remove();
+        },
+      ),
       cases(60),
     );
   });
