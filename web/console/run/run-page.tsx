@@ -5,7 +5,7 @@ import { ConnectionNotice } from '../../shared/views/notices.js';
 import { PageFrame } from '../shell/frame.js';
 import { writeView } from './model/addresses.js';
 import { FollowedRun } from './followed-run.js';
-import { FailureBox } from './views/failure-box.js';
+import { FailureBox, HandlerFailures } from './views/failure-box.js';
 import { RunTitle } from './views/run-header.js';
 import { RunTabs } from './views/run-tabs.js';
 import { TaskPanel } from './task/task-panel.js';
@@ -46,6 +46,7 @@ export function RunConsole({ server, runId }: { readonly server: Server; readonl
           <RunTitle session={session} />
           <ConnectionNotice run={session} />
           <FailureBox session={session} />
+          <HandlerFailures session={session} />
           <div class={selection === undefined ? 'body' : 'body split'}>
             <RunTabs session={session} />
             {selection !== undefined && (

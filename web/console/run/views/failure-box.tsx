@@ -7,6 +7,42 @@ const MOST_LISTED = 8;
 
 const MOST_CHARACTERS = 1500;
 
+/** The handlers that have failed, which changes nothing about the status of the run. */
+export function HandlerFailures({ session }: { readonly session: FollowedRun }) {
+  const failures = session.record.value?.handler_failures ?? [];
+  if (failures.length === 0) return null;
+  return (
+    <section class="failure-box" aria-label="Handlers that have failed">
+      <h2>
+        {failures.length === 1
+          ? 'A handler has failed'
+          : `${formatInteger(failures.length)} handlers have failed`}
+      </h2>
+      <FailureList session={session} failures={failures} />
+    </section>
+  );
+}
+
+interface FailureListProps {
+  readonly session: FollowedRun;
+  readonly failures: readonly (Parameters<typeof selectionOf>[0] & { readonly error: string })[];
+}
+
+function FailureList({ session, failures }: FailureListProps) {
+  return (
+    <>
+      <ul>
+        {failures.slice(0, MOST_LISTED).map((failure) => (
+          <li key={formatSelection(selectionOf(failure))}>
+            <TaskLink session={session} selection={selectionOf(failure)} /> <bdi>{cut(failure.error)}</bdi>
+          </li>
+        ))}
+      </ul>
+      {failures.length > MOST_LISTED && <p>and {formatInteger(failures.length - MOST_LISTED)} more</p>}
+    </>
+  );
+}
+
 /** Why a run has failed, before anything else: which task, why, and where to see with which inputs. */
 export function FailureBox({ session }: { readonly session: FollowedRun }) {
   const record = session.record.value;
@@ -48,15 +84,7 @@ export function FailureBox({ session }: { readonly session: FollowedRun }) {
           <summary>
             {others.length === 1 ? '1 more failure' : `${formatInteger(others.length)} more failures`}
           </summary>
-          <ul>
-            {others.slice(0, MOST_LISTED).map((failure) => (
-              <li key={formatSelection(selectionOf(failure))}>
-                <TaskLink session={session} selection={selectionOf(failure)} />{' '}
-                <bdi>{cut(failure.error)}</bdi>
-              </li>
-            ))}
-          </ul>
-          {others.length > MOST_LISTED && <p>and {formatInteger(others.length - MOST_LISTED)} more</p>}
+          <FailureList session={session} failures={others} />
         </details>
       )}
     </section>
