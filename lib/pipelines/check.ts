@@ -11,7 +11,7 @@ import { validate } from '../definition/generated/pipeline-validator.js';
 import { abbreviate } from '../definition/problems/problem.js';
 import { checkKeep } from '../definition/run-fields/keep.js';
 import { checkLabels } from '../definition/run-fields/labels.js';
-import { checkTimeLimit } from '../definition/run-fields/time-limit.js';
+import { checkTimeLimits } from '../definition/run-fields/time-limit.js';
 import { checkRunLimits } from '../definition/run-fields/run-limits.js';
 import { checkStart } from '../definition/triggers/start.js';
 import { isObject } from '../common/json/json.js';
@@ -157,7 +157,7 @@ function* applyRules(
   yield* checkStart(definition, 'pipeline');
   yield* checkKeep(definition);
   yield* checkLabels(definition);
-  yield* checkTimeLimit(definition);
+  yield* checkTimeLimits(definition);
   yield* checkRunLimits(definition, 'pipeline');
   yield* checkTasks(draft, catalog, suggestions);
   yield* checkPipelineCalls(draft, depth);

@@ -14,7 +14,7 @@ import { validate } from '../definition/generated/plan-validator.js';
 import type { Problem } from '../definition/problems/problem.js';
 import { checkKeep } from '../definition/run-fields/keep.js';
 import { checkLabels } from '../definition/run-fields/labels.js';
-import { checkTimeLimit } from '../definition/run-fields/time-limit.js';
+import { checkTimeLimits } from '../definition/run-fields/time-limit.js';
 import { checkRunLimits } from '../definition/run-fields/run-limits.js';
 import { checkStart } from '../definition/triggers/start.js';
 import {
@@ -169,7 +169,7 @@ function* applyRules(
   yield* checkStart(definition, 'plan');
   yield* checkKeep(definition);
   yield* checkLabels(definition);
-  yield* checkTimeLimit(definition);
+  yield* checkTimeLimits(definition);
   yield* checkRunLimits(definition, 'plan');
   yield* checkKeys(draft, context);
   for (const { diagnostics } of checks) yield* diagnostics;

@@ -17,12 +17,14 @@ export function readTimeLimit(timeout: Duration | undefined): TimeLimit | undefi
   return { ms, text: typeof timeout === 'number' ? `${timeout} s` : String(timeout) };
 }
 
-/** Checks `timeout` of a pipeline or plan beyond what its schema says, which bounds only numbers. */
-export function* checkTimeLimit(definition: unknown): Findings {
-  const timeout = isObject(definition) ? definition['timeout'] : undefined;
-  const problem = typeof timeout === 'string' ? findProblem(timeout) : undefined;
-  if (problem !== undefined)
-    yield { code: 'invalid_value', path: ['timeout'], message: `"timeout" must ${problem}` };
+/** Checks the time limits of a pipeline or plan beyond what its schema says, which bounds only numbers. */
+export function* checkTimeLimits(definition: unknown): Findings {
+  for (const field of ['timeout', 'handler_timeout']) {
+    const timeout = isObject(definition) ? definition[field] : undefined;
+    const problem = typeof timeout === 'string' ? findProblem(timeout) : undefined;
+    if (problem !== undefined)
+      yield { code: 'invalid_value', path: [field], message: `"${field}" must ${problem}` };
+  }
 }
 
 function findProblem(timeout: string): string | undefined {

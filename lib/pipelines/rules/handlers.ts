@@ -6,7 +6,9 @@ import { mayNotHaveRun } from '../flow/unreliable-outputs.js';
 
 /** Checks which tasks handlers read, and that nothing waits for a handler that runs later, or in another case (D80). */
 export function* checkHandlers(draft: PipelineDraft): Findings {
-  const listOf = new Map(draft.tasks.map(({ id, list }) => [id, list]));
+  const listOf = new Map<string, TaskList>();
+  // Of two tasks with one id, the first counts: the other one is an error.
+  for (const { id, list } of draft.tasks) if (!listOf.has(id)) listOf.set(id, list);
   for (const task of draft.tasks) {
     yield;
     yield* checkName(task);
