@@ -1,3 +1,4 @@
+import { endSlice } from '../slices.js';
 import { performance } from 'node:perf_hooks';
 
 /** How often a measurement is tried again. */
@@ -33,9 +34,6 @@ function msSince(before: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-/** Longer than any slice of the event loop. */
-const WORK_MS = 10;
-
 /** Work that uses up the slice of its turn of the event loop, each time, and counts the turns in which it was done. */
 export class SlowTurns {
   /** How often work was done. */
@@ -53,7 +51,6 @@ export class SlowTurns {
         this.#isCounted = false;
       });
     }
-    const endMs = performance.now() + WORK_MS;
-    while (performance.now() < endMs);
+    endSlice();
   };
 }
