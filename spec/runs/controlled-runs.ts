@@ -94,9 +94,12 @@ export class ControlledRuns {
 
   /** Resolves when queued runs have taken the free slots and every tool that can be called was called. */
   async waitUntilIdle(): Promise<void> {
-    await settle(5);
+    await settle(TURNS);
   }
 }
+
+/** Of the event loop, in which a store commits and a run goes on from one wave to the next. */
+const TURNS = 20;
 
 export function idsOf({ runs }: RunPage): string[] {
   return runs.map(({ run_id: id }) => id);

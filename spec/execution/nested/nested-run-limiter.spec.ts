@@ -37,6 +37,9 @@ async function waitUntilSettled(run: TestRun): Promise<TestRun> {
 }
 
 describe('NestedRunLimiter (D49)', () => {
+  // What a run cannot have any more depends on how much of it has begun.
+  beforeEach(holdSlices);
+
   it('fails fan-outs in fan-outs that exceed the memory of the run, without a retry', async () => {
     const run = await waitUntilSettled(
       await startRun(
@@ -165,7 +168,6 @@ describe('NestedRunLimiter (D49)', () => {
   });
 
   it('begins nested runs in event-loop slices', async () => {
-    holdSlices();
     const turns = countTurns();
     const begunIn = new Set<number>();
     const holding = defineTool({

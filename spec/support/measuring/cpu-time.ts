@@ -1,5 +1,4 @@
 import { endSlice } from '../slices.js';
-import { performance } from 'node:perf_hooks';
 
 /** How often a measurement is tried again. */
 const RETRIES = 4;
