@@ -3,14 +3,17 @@ import { eventLoopBudget } from '../../lib/execution/run/event-loop-budget.js';
 import { LocalExecutor } from '../../lib/execution/local-executor.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import { defineTool } from '../../lib/tools/tool.js';
+import { countTurns, endSlice, holdSlices } from '../support/slices.js';
 
 describe('eventLoopBudget', () => {
+  beforeEach(holdSlices);
+
   it('runs deferred work for one slice in each turn of the event loop, however much was deferred', async () => {
     const turns = countTurns();
     const ranInTurn: number[] = [];
     await new Promise<void>((resolve) => {
       const work = (): void => {
-        useUpSlice();
+        endSlice();
         ranInTurn.push(turns.count);
         if (ranInTurn.length < 24) eventLoopBudget.defer(work);
         else if (ranInTurn.length === 24) resolve();
@@ -27,7 +30,7 @@ describe('eventLoopBudget', () => {
     await new Promise<void>((resolve) => {
       eventLoopBudget.defer(() => {
         ranInTurn.push(turns.count);
-        void Promise.resolve().then(useUpSlice);
+        void Promise.resolve().then(endSlice);
       });
       eventLoopBudget.defer(() => {
         ranInTurn.push(turns.count);
@@ -53,12 +56,14 @@ describe('eventLoopBudget', () => {
 
   it('lets a short run of one tenant end while the fan-outs of another take long (D25)', async () => {
     const invocations = { alice: 0, bob: 0 };
+    let calls = 0;
     const count = defineTool({
       name: 'count',
       description: 'counts its calls',
       inputs: { who: { type: 'string', description: 'the tenant' } },
       openInputs: true,
       run: async ({ who }) => {
+        if (++calls % 100 === 0) endSlice();
         invocations[who === 'bob' ? 'bob' : 'alice']++;
         return null;
       },
@@ -89,27 +94,6 @@ describe('eventLoopBudget', () => {
     expect(invocations.alice).to.equal(80_000);
   });
 });
-
-function useUpSlice(): void {
-  while (!eventLoopBudget.exhausted());
-}
-
-/** Counts the turns of the event loop from now on. */
-function countTurns(): { readonly count: number; stop(): void } {
-  let isOver = false;
-  const turns = {
-    count: 0,
-    stop: () => {
-      isOver = true;
-    },
-  };
-  const next = (): void => {
-    turns.count++;
-    if (!isOver) setImmediate(next);
-  };
-  setImmediate(next);
-  return turns;
-}
 
 function nextTurn(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,4 +1,3 @@
-import { eventLoopBudget } from '../../lib/execution/run/event-loop-budget.js';
 import { parsePipeline } from '../../lib/pipelines/load.js';
 import type { Pipeline } from '../../lib/pipelines/pipeline.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
@@ -95,22 +94,13 @@ export class ControlledRuns {
 
   /** Resolves when queued runs have taken the free slots and every tool that can be called was called. */
   async waitUntilIdle(): Promise<void> {
-    await settle(1);
-    while (eventLoopBudget.exhausted()) await settle(1);
-    // On a busy machine every wave, task and sub-pipeline may be deferred to a turn of its own.
-    await settle(DEFERRED_TURNS);
+    await settle(TURNS);
   }
 }
 
+/** Of the event loop, in which a store commits and a run goes on from one wave to the next. */
+const TURNS = 20;
+
 export function idsOf({ runs }: RunPage): string[] {
   return runs.map(({ run_id: id }) => id);
-}
-
-const DEFERRED_TURNS = 20;
-
-/** Blocks the event loop until the budget of this slice is used up. */
-export function exhaustEventLoopBudget(): void {
-  let checks = 0;
-  while (!eventLoopBudget.exhausted()) checks++;
-  if (checks < 0) throw new Error('the clock does not advance');
 }

@@ -4,6 +4,7 @@ import { IdempotencyStore } from '../../lib/runs/idempotency.js';
 import { type Deferred, deferred, settle } from '../support/deferred.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { catchRejection } from '../support/rejection.js';
+import { holdSlices } from '../support/slices.js';
 import { ControlledRuns } from './controlled-runs.js';
 import { cases } from '../support/measuring/cases.js';
 
@@ -175,6 +176,7 @@ describe('RunRegistry: repeated submissions (D36)', () => {
   });
 
   it('creates one run for submissions that arrive while the first is still being checked', async () => {
+    holdSlices();
     const fixture = new ControlledRuns();
     const { registry, pipeline } = fixture;
     const checked = deferred<void>();

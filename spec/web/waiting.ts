@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 
-const LONGEST_WAIT_MS = 15_000;
+/** Of a page that never does what it should: on a busy machine, one that does may take long. */
+export const LONGEST_WAIT_MS = 60_000;
 
 /** Between two looks at a page, which shares the cores with whoever looks at it. */
 const PAUSE_MS = 20;

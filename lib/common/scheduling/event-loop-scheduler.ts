@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.js';
 import { eventLoopOverruns, type Place } from './event-loop-overruns.js';
-import { EventLoopSlice, microtasksToSettle } from './event-loop-slice.js';
+import { EventLoopSlice, microtasksToSettle, sliceClock } from './event-loop-slice.js';
 
 interface SchedulerOptions {
   /** A tenant that starts to wait may go before others until it has had as much more than it had lately. */
@@ -62,7 +62,7 @@ export class EventLoopScheduler {
 
   constructor(
     slice: Pick<EventLoopSlice, 'isOver' | 'start'> = new EventLoopSlice(),
-    clock: Pick<Clock, 'monotonicNow'> = systemClock,
+    clock: Pick<Clock, 'monotonicNow'> = sliceClock,
     options = NEXT_TURN,
   ) {
     this.#slice = slice;
@@ -259,7 +259,7 @@ const INCOMING_REST_MS = 14;
  */
 export const incomingDataScheduler = new EventLoopScheduler(
   new EventLoopSlice(INCOMING_SLICE_MS),
-  systemClock,
+  sliceClock,
   {
     headStartMs: INCOMING_SLICE_MS,
     startLater: (serve) => systemClock.setTimeout(serve, INCOMING_REST_MS),

@@ -1,7 +1,11 @@
 import { performance } from 'node:perf_hooks';
+import type { Clock } from '../clock.js';
 
 /** How long the work of one kind of all tenants together may hold the event loop in one turn of it. */
 const SLICE_MS = 4;
+
+/** The time by which slices end, and of which tenants have their shares. */
+export const sliceClock: Pick<Clock, 'monotonicNow'> = { monotonicNow: () => performance.now() };
 
 /**
  * The time for which work of one kind may hold the event loop in one turn of it: runs and requests together, or data
@@ -9,23 +13,25 @@ const SLICE_MS = 4;
  */
 export class EventLoopSlice {
   readonly #sliceMs: number;
+  readonly #clock: Pick<Clock, 'monotonicNow'>;
   #startMs = 0;
   #isStarted = false;
   #end: NodeJS.Immediate | undefined;
 
-  constructor(sliceMs = SLICE_MS) {
+  constructor(sliceMs = SLICE_MS, clock = sliceClock) {
     this.#sliceMs = sliceMs;
+    this.#clock = clock;
   }
 
   /** True when the time of this turn is used up. */
   get isOver(): boolean {
     if (!this.#isStarted) this.start();
-    return performance.now() - this.#startMs > this.#sliceMs;
+    return this.#clock.monotonicNow() - this.#startMs > this.#sliceMs;
   }
 
   start(): void {
     this.#isStarted = true;
-    this.#startMs = performance.now();
+    this.#startMs = this.#clock.monotonicNow();
     // The end of an earlier slice must not end this one.
     clearImmediate(this.#end);
     this.#end = setImmediate(() => {

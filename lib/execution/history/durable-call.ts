@@ -169,9 +169,10 @@ class DurableCall extends LayeredCall {
   /** Goes on with the call after its last fact, when nothing is known of what follows. */
   #goOn(): void {
     if (this.inner !== undefined || this.#isSettled) return;
-    // A run that was cancelled by force, or whose time was over, may not have come to stop all of its calls.
-    if (this.#isAborted || this.#history.run.past.facts.isStopped(this.#history.place))
-      return this.#settleStopped();
+    if (this.#isAborted) return this.#settleStopped();
+    // A run that was cancelled by force, or whose time was over, may not have come to stop all of its calls: it goes on with
+    // that, and a call that failed before would look as if it had failed on its own.
+    if (this.#history.run.past.facts.isStopped(this.#history.place)) return;
     if (this.#history.run.hasSettled) return;
     const problem = this.#findProblem();
     if (problem !== undefined) return this.#settleLost(problem);

@@ -1,27 +1,31 @@
-import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { EventLoopSlice } from '../../../lib/common/scheduling/event-loop-slice.js';
 import { settle } from '../../support/deferred.js';
-
-function workFor(ms: number): void {
-  for (const startMs = performance.now(); performance.now() - startMs <= ms; );
-}
+import { ManualClock } from '../../support/manual-clock.js';
 
 describe('EventLoopSlice', () => {
+  let clock: ManualClock;
+  let slice: EventLoopSlice;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    slice = new EventLoopSlice(2, clock);
+  });
+
   it('lasts to the end of the turn in which it begins', async () => {
-    const slice = new EventLoopSlice(2);
     slice.start();
-    workFor(2);
+    clock.advance(2);
+    expect(slice.isOver).to.equal(false);
+    clock.advance(1);
     expect(slice.isOver).to.equal(true);
     await settle(1);
     expect(slice.isOver).to.equal(false);
   });
 
   it('is not ended by the end of an earlier slice', async () => {
-    const slice = new EventLoopSlice(2);
     setImmediate(() => {
       slice.start();
-      workFor(2);
+      clock.advance(3);
     });
     slice.start();
     const isOver = await new Promise((resolve) => {

@@ -1,8 +1,8 @@
-import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { eventLoopBudget } from '../../../lib/execution/run/event-loop-budget.js';
 import { eventLoopScheduler } from '../../../lib/common/scheduling/event-loop-scheduler.js';
 import { fairYield } from '../../../lib/common/scheduling/run-in-slices.js';
+import { endSlice, holdSlices } from '../../support/slices.js';
 
 describe('fairYield', () => {
   let order: string[];
@@ -20,6 +20,7 @@ describe('fairYield', () => {
 
   beforeEach(async () => {
     order = [];
+    holdSlices();
     await new Promise(setImmediate);
   });
 
@@ -34,7 +35,7 @@ describe('fairYield', () => {
 
   it('lets short work between requests go on until the time of the turn is used up', async () => {
     expect(eventLoopScheduler.waitWhenOver('acme', 'requests')).to.equal(undefined);
-    block(20);
+    endSlice();
     noteTurn('turn');
     const paused = eventLoopScheduler.waitWhenOver('acme', 'requests');
     await paused;
@@ -46,7 +47,7 @@ describe('fairYield', () => {
     await Promise.all(
       ['a', 'b', 'c', 'd'].map((name) =>
         call('acme', name, () => {
-          block(20);
+          endSlice();
           noteTurn('other');
         }),
       ),
@@ -71,20 +72,13 @@ describe('fairYield', () => {
   it('resumes callers also while runs use up their time of every turn', async () => {
     let isOver = false;
     const keepBusy = (): void => {
-      block(10);
+      endSlice();
       if (!isOver && eventLoopBudget.exhausted()) eventLoopBudget.defer(keepBusy);
       else if (!isOver) setImmediate(keepBusy);
     };
-    eventLoopBudget.exhausted();
     keepBusy();
     for (let step = 0; step < 5; step++) await call('acme', `step ${step}`);
     isOver = true;
     expect(order).to.have.length(5);
   });
 });
-
-/** Blocks the event loop. */
-function block(ms: number): void {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
-}

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { MAX_NESTED_PIPELINES } from '../../../lib/common/limits.js';
-import { eventLoopBudget } from '../../../lib/execution/run/event-loop-budget.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import { NestedRunBudget, NestedRunLimiter } from '../../../lib/execution/nested/nested-run-limiter.js';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { settle } from '../../support/deferred.js';
+import { countTurns, endSlice, holdSlices } from '../../support/slices.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { type TestRun, startRun, type TestRunOptions } from '../../support/runs/start-run.js';
 
@@ -37,6 +37,9 @@ async function waitUntilSettled(run: TestRun): Promise<TestRun> {
 }
 
 describe('NestedRunLimiter (D49)', () => {
+  // What a run cannot have any more depends on how much of it has begun.
+  beforeEach(holdSlices);
+
   it('fails fan-outs in fan-outs that exceed the memory of the run, without a retry', async () => {
     const run = await waitUntilSettled(
       await startRun(
@@ -165,27 +168,23 @@ describe('NestedRunLimiter (D49)', () => {
   });
 
   it('begins nested runs in event-loop slices', async () => {
-    let tick = 0;
-    const ticks = new Set<number>();
+    const turns = countTurns();
+    const begunIn = new Set<number>();
     const holding = defineTool({
       name: 'holding',
       description: 'holds the event loop for as long as runs may',
       inputs: {},
       run: () => {
-        ticks.add(tick);
-        while (!eventLoopBudget.exhausted());
+        begunIn.add(turns.count);
+        endSlice();
       },
     });
-    const next = (): void => {
-      tick++;
-      if (ticks.size < 5 && tick < 100) setImmediate(next);
-    };
-    setImmediate(next);
     const run = await startRun(fanOut('{id: leaf, goal: g, tasks: [{id: t, tool: holding}]}'), {
       inputs: items(5),
       tools: [holding],
     });
     await waitUntilSettled(run);
-    expect(ticks.size).to.equal(5);
+    turns.stop();
+    expect(begunIn.size).to.equal(5);
   });
 });

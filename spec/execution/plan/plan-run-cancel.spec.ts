@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { settle } from '../../support/deferred.js';
-import { BlockingBlackboard } from '../../support/blocking-blackboard.js';
+import { BlockingBlackboard } from '../../support/runs/blocking-blackboard.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { catchRejection } from '../../support/rejection.js';
 import {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Blackboard } from '../../../lib/execution/session/blackboard.js';
 import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
 import { defineTool } from '../../../lib/tools/tool.js';
-import { BlockingBlackboard } from '../../support/blocking-blackboard.js';
+import { BlockingBlackboard } from '../../support/runs/blocking-blackboard.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { controlledTask, type TestPlanRun, startPlan, storeTask } from '../../support/runs/start-plan.js';
 

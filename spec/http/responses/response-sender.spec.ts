@@ -9,8 +9,10 @@ import { READER_TIMEOUT_MS } from '../../../lib/http/responses/slow-readers.js';
 import type { RouteResult } from '../../../lib/http/routing/route.js';
 import type { HttpServices } from '../../../lib/http/services.js';
 import { fairYield } from '../../../lib/common/scheduling/run-in-slices.js';
+import { nextTurn } from '../../../lib/common/scheduling/turns.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
+import { shortenSlices } from '../../support/slices.js';
 
 const LONG = {
   outputs: { text: 'x'.repeat(8_000_000), list: Array.from({ length: 50_000 }, (_, index) => ({ index })) },
@@ -67,7 +69,7 @@ class Desk {
   }
 
   async until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await settle(1);
+    while (!isSo()) await nextTurn();
   }
 
   /** Waits until nothing more can be written. */
@@ -237,6 +239,7 @@ describe('ResponseSender', () => {
   });
 
   it('counts the value too when it is not part of a run', async () => {
+    shortenSlices();
     await open({ body: { list: LONG.outputs.list } }, new MemoryPool({ total: 2 ** 30 }));
     await desk.connectSilently();
     await desk.until(() => desk.memory.usedBytes > 0);

@@ -5,6 +5,7 @@ import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { ValidationReport } from '../../../lib/pipelines/report.js';
 import { WorkerError } from '../../../lib/common/workers/protocol.js';
 import { type TestServer, startTestServer } from '../../support/http/test-server.js';
+import { shortenSlices } from '../../support/slices.js';
 
 const SIZE = 250 * 1024;
 
@@ -115,6 +116,7 @@ describe('A server that gets definitions which take long to check', () => {
   });
 
   it('answers other requests while it checks 10,000 tasks (D25)', async () => {
+    shortenSlices();
     const tasks = Array.from({ length: 10_000 }, (_, index) => ({ id: `t${index}`, tool: 'mock' }));
     const pipeline = { id: 'p', goal: 'g', tasks };
     const order: string[] = [];

@@ -3,6 +3,7 @@ import type { PlanResult } from '../../../lib/execution/results.js';
 import type { ErrorBody } from '../../../lib/http/schemas/error.js';
 import type { PlanReport } from '../../../lib/plans/report.js';
 import type { TestResponse } from '../../support/http/test-server.js';
+import { shortenSlices } from '../../support/slices.js';
 import { LETTER, LETTER_PIPELINES, createPipeline, createStoreTask } from '../support/plans.js';
 import { suiteServer } from '../support/suite-server.js';
 
@@ -42,6 +43,7 @@ describe('Unusual plans over HTTP', () => {
   });
 
   it('leave the event loop to other requests while a large one is checked', async () => {
+    shortenSlices();
     const plan = createChain(2000);
     const checked = post<PlanReport>('validate', { plan });
     const health = await server.request('GET', '/health');

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { eventLoopBudget } from '../../../lib/execution/run/event-loop-budget.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -94,9 +93,7 @@ export class ControlledServer {
 
   /** Resolves when the runs do nothing more until a tool call settles or the clock advances. */
   async waitUntilIdle(): Promise<void> {
-    await settle(2);
-    while (eventLoopBudget.exhausted()) await settle(1);
-    await settle(2);
+    await settle(5);
   }
 
   /** Stops and deletes every run, so that the next spec starts with none. */

@@ -6,6 +6,9 @@ import { eachOf, type Finished, Shell } from './shell.js';
 /** Not run: these install the project or run these very specs. */
 const NOT_RUN = new Set(['npm ci', 'npm cit', 'npm install']);
 
+/** All commands take minutes, and several times as long on a busy machine. */
+const LONGEST_MS = 1_800_000;
+
 /** Commands with the output shown below them. */
 interface Shown {
   readonly fence: Fence;
@@ -21,7 +24,8 @@ describe('The commands in the documents', () => {
   const shown = documents().map((file) => ({ file, commands: commandsOf(file) }));
   const outcomes = new Map<Fence, Finished>();
 
-  before(async () => {
+  before(async function () {
+    this.timeout(LONGEST_MS);
     requireBuild();
     await eachOf(shown, async ({ file, commands }) => {
       if (commands.length === 0) return;

@@ -3,7 +3,8 @@ import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboa
 import type { Json } from '../../../lib/common/json/json.js';
 import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
-import { ControlledRuns, exhaustEventLoopBudget } from '../controlled-runs.js';
+import { endSlice } from '../../support/slices.js';
+import { ControlledRuns } from '../controlled-runs.js';
 
 async function closing(graceMs = 5000) {
   const fixture = new ControlledRuns({ admission: { maxRunning: 2, maxQueued: 10 } });
@@ -92,7 +93,7 @@ describe('RunRegistry.close', () => {
     const fixture = new ControlledRuns({ blackboard });
     const opening = await fixture.submit();
     expect(fixture.registry.queries.load).to.deep.equal({ running: 1, queued: 0 });
-    exhaustEventLoopBudget();
+    endSlice();
     const waiting = await fixture.registry.submit({ pipeline: fixture.pipeline });
     const closed = fixture.registry.close(10);
     fixture.clock.advance(10);

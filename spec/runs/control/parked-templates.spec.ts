@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { holdSlices } from '../../support/slices.js';
 import { ControlledRuns } from '../controlled-runs.js';
 
 const ONE_AT_A_TIME = { admission: { maxRunning: 1, maxQueued: 10 } };
@@ -20,6 +21,9 @@ async function succeed(runs: ControlledRuns, task: string, value: unknown): Prom
 }
 
 describe('The compiled templates of a run that waits (D15)', () => {
+  // The run that comes first must get the slot.
+  beforeEach(holdSlices);
+
   it('are dropped while it is queued, unless a run at work shares its pipeline, and compiled when its turn comes', async () => {
     const runs = new ControlledRuns(ONE_AT_A_TIME, CHAIN);
     const waiting = parsePipeline(CHAIN, { tools: [runs.controlled.tool] });

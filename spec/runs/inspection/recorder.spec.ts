@@ -1,10 +1,10 @@
-import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
 import { INSPECTION_LIMITS } from '../../../lib/common/limits.js';
 import { InspectionLog } from '../../../lib/runs/inspection/inspection-log.js';
 import type { OpenInspection } from '../../../lib/runs/inspection/inspection.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
+import { holdSlices } from '../../support/slices.js';
 import { takeWarnings } from '../../support/warnings.js';
 import { ControlledPlans } from '../controlled-plans.js';
 import { ControlledRuns } from '../controlled-runs.js';
@@ -24,19 +24,9 @@ async function recordFromStart(runs: ControlledRuns): Promise<{ runId: string; i
   return { runId, inspection };
 }
 
-/** Stops the time by which slices of the event loop end: on a busy machine, a fan-out would go on in another slice. */
-async function withinOneSlice<T>(work: () => Promise<T>): Promise<T> {
-  const now = performance.now.bind(performance);
-  const at = now();
-  performance.now = () => at;
-  try {
-    return await work();
-  } finally {
-    performance.now = now;
-  }
-}
-
 describe('The recorder of a run (D35)', () => {
+  beforeEach(holdSlices);
+
   it('writes an entry for every event of every actor of a run that it is attached to, causes before effects', async () => {
     const runs = new ControlledRuns({}, TWO_WAVES);
     const runId = await runs.submit();
@@ -78,12 +68,9 @@ describe('The recorder of a run (D35)', () => {
 
   it('records from the first event on when a submission asks for it, with the actors of a fan-out', async () => {
     const runs = new ControlledRuns({}, FAN_OUT);
-    const inspection = await withinOneSlice(async () => {
-      const recorded = await recordFromStart(runs);
-      for (const call of runs.controlled.calls) call.resolve(1);
-      await runs.registry.settled(recorded.runId);
-      return recorded.inspection;
-    });
+    const { runId, inspection } = await recordFromStart(runs);
+    for (const call of runs.controlled.calls) call.resolve(1);
+    await runs.registry.settled(runId);
     const entries = entriesOf(inspection.log);
     expect(toLines(entries)).to.deep.equal([
       'run @attached:  > queued',

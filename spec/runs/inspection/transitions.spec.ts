@@ -7,6 +7,7 @@ import { lightChart } from '../../../web/inspect/model/chart-state.js';
 import { RunTimeline } from '../../../web/inspect/model/timeline.js';
 import type { Statechart } from '../../../lib/runs/inspection/statechart.js';
 import { parsePlan, planText, subPipelineText } from '../../support/definitions/parse-plan.js';
+import { holdSlices } from '../../support/slices.js';
 import { ControlledRuns } from '../controlled-runs.js';
 import { entriesOf } from './inspections.js';
 
@@ -61,6 +62,8 @@ const labelsOf = (entries: readonly InspectionEntry[], actor: string): (string |
   entries.flatMap((entry) => (entry.actor === actor ? [EDGES.get(entry.transition ?? '')?.label] : []));
 
 describe('The transition of an inspection entry (D35)', () => {
+  beforeEach(holdSlices);
+
   it('is that of the machine whose guard held, also where several lead between the same states', async () => {
     const entries = await record({ breakpoints: { before: ['a', 'b'], on_failure: true } }, ['each']);
     expectDrawn(entries.filter(({ event }) => event !== 'xstate.stop'));

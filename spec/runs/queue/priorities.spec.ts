@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { RunRecord } from '../../../lib/runs/record.js';
 import { cases } from '../../support/measuring/cases.js';
+import { holdSlices } from '../../support/slices.js';
 import { ControlledRuns } from '../controlled-runs.js';
 import { createDisk, type Disk } from '../store/memory/memory-store.js';
 import { StoredRuns } from '../store/suites/stored-runs.js';
@@ -60,6 +61,9 @@ async function play(
 }
 
 describe('The priority of a definition (D81)', () => {
+  // Two plays of the same acts begin runs in the same turns.
+  beforeEach(holdSlices);
+
   it('lets no run begin while one of its tenant waits that has a higher priority, or as high a one and came before', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(ACT, { maxLength: 25 }), async (acts) => {

@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { settle } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
-import { ControlledRuns, exhaustEventLoopBudget } from '../controlled-runs.js';
+import { endSlice } from '../../support/slices.js';
+import { ControlledRuns } from '../controlled-runs.js';
 import { cases } from '../../support/measuring/cases.js';
 
 const ACT = fc.record({
@@ -38,7 +39,7 @@ describe('RunRegistry: admission and queue (D25)', () => {
         for (const { kind, tenant, at } of acts) {
           if (kind === 'submit') await submit(tenant);
           else if (kind === 'burst') {
-            exhaustEventLoopBudget();
+            endSlice();
             for (let more = 0; more < 3; more++) await submit(tenant);
           } else {
             const run = pick(at, kind === 'end' ? inState('running') : open());
@@ -79,7 +80,7 @@ describe('RunRegistry: admission and queue (D25)', () => {
 
   it('rejects with queue_full beyond the limits, also before any run of a burst has started', async () => {
     const fixture = new ControlledRuns({ admission: { maxRunning: 4, maxQueued: 6 } });
-    exhaustEventLoopBudget();
+    endSlice();
     const { pipeline, registry } = fixture;
     const results = await Promise.allSettled(
       Array.from({ length: 500 }, () => registry.submit({ pipeline })),
@@ -114,7 +115,7 @@ describe('RunRegistry: admission and queue (D25)', () => {
 
   it('starts no run while the event-loop budget is used up, and continues in the next slice', async () => {
     const fixture = new ControlledRuns({ admission: { maxRunning: 2, maxQueued: 10 } });
-    exhaustEventLoopBudget();
+    endSlice();
     const waits = await fixture.registry.submit({ pipeline: fixture.pipeline });
     const leaves = await fixture.registry.submit({ pipeline: fixture.pipeline });
     expect(fixture.registry.queries.load).to.deep.equal({ running: 0, queued: 2 });

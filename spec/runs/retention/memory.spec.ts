@@ -4,6 +4,7 @@ import { parsePipeline } from '../../../lib/pipelines/load.js';
 import type { Pipeline } from '../../../lib/pipelines/pipeline.js';
 import { RunRegistry } from '../../../lib/runs/registry.js';
 import { settle } from '../../support/deferred.js';
+import { holdSlices } from '../../support/slices.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { catchRejection } from '../../support/rejection.js';
 
@@ -40,6 +41,7 @@ describe('RunRegistry: memory (D25, D26)', () => {
   });
 
   it('lets a tenant submit within its guarantee while another one has taken all memory', async () => {
+    holdSlices();
     const memory = new MemoryPool({ total: MIB, guaranteed: 200_000 });
     const registry = new RunRegistry({ memory });
     const submit = (tenantId: string, text = '') =>

@@ -3,6 +3,7 @@ import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import type { LiveRunEntry } from '../../../lib/runs/run-entry.js';
 import { collectRuns, mergePages } from '../../../lib/runs/views/run-listing.js';
 import { type RunQuery } from '../../../lib/runs/views/run-query.js';
+import { endSlice } from '../../support/slices.js';
 import { ControlledRuns, idsOf } from '../controlled-runs.js';
 
 const GOAL = `count the Größe of C:\\dir (a+b)* ${'x'.repeat(2000)} beyond`;
@@ -172,6 +173,7 @@ describe('A list that is made in turns with other requests (D35)', () => {
     const { registry, pipeline } = fixture;
     const ids: string[] = [];
     for (let run = 0; run < 5000; run++) ids.push(await registry.submit({ pipeline }));
+    endSlice();
     const listing = registry.queries.listInTurns({ limit: 500, counts: true, text: 'held' }, 'default');
     const forgotten = ids.filter((_, index) => index % 3 === 0);
     for (const id of forgotten) registry.forget(id);

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { endSlice } from '../slices.js';
 
 /** How often a measurement is tried again. */
 const RETRIES = 4;
@@ -33,9 +33,6 @@ function msSince(before: NodeJS.CpuUsage): number {
   return (user + system) / 1000;
 }
 
-/** Longer than any slice of the event loop. */
-const WORK_MS = 10;
-
 /** Work that uses up the slice of its turn of the event loop, each time, and counts the turns in which it was done. */
 export class SlowTurns {
   /** How often work was done. */
@@ -53,7 +50,6 @@ export class SlowTurns {
         this.#isCounted = false;
       });
     }
-    const endMs = performance.now() + WORK_MS;
-    while (performance.now() < endMs);
+    endSlice();
   };
 }

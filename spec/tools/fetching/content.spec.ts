@@ -3,17 +3,18 @@ import { ToolError } from '../../../lib/common/errors.js';
 import { parseJsonWithPauses, readContent } from '../../../lib/tools/fetching/content.js';
 import { catchRejection } from '../../support/rejection.js';
 import { SlowTurns } from '../../support/measuring/cpu-time.js';
+import { countTurns, shortenSlices } from '../../support/slices.js';
 import { toolContext } from '../../support/tool-context.js';
 
 describe('parseJsonWithPauses of an answer (D62)', () => {
   it('gives what JSON.parse gives, also of a long text, and lets the event loop turn meanwhile', async () => {
     const value = Array.from({ length: 20_000 }, (_, n) => ({ n, text: `"${n}"`, none: null }));
-    let turns = 0;
-    const counting = setInterval(() => turns++, 0);
+    shortenSlices();
+    const turns = countTurns();
     const parsed = await parseJsonWithPauses(JSON.stringify(value), toolContext());
-    clearInterval(counting);
+    turns.stop();
     expect(parsed).to.deep.equal(value);
-    expect(turns).to.be.above(1);
+    expect(turns.count).to.be.above(1);
     expect(await parseJsonWithPauses('[1]', toolContext())).to.deep.equal([1]);
   });
 

@@ -113,7 +113,7 @@ describe('A program that a ForkServer starts', () => {
 
   it('ends with the ForkServer although it and what it has started ignore SIGTERM', async () => {
     const code = `${START_ANOTHER} process.on('SIGTERM', () => console.log('terminated')); setInterval(() => {}, 1000)`;
-    const started = await server.programs.start({ ...program(code), graceMs: 50 });
+    const started = await server.programs.start({ ...program(code), graceMs: 3000 });
     started.stderr.resume();
     let output = '';
     const onText = (read: string): void => {

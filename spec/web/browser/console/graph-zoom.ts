@@ -17,7 +17,7 @@ const LARGE = {
 };
 
 describe('The zoom of the graph of a run, in a browser without network', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let page: Page;
   let url: string;
   const fixture = useBrowserTab({}, (tab) => {

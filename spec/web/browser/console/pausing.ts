@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from '../../../support/http/test-ser
 import { openBrowser } from '../support/open-browser.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { findViolations } from '../support/accessibility.js';
-import { expectText } from '../../waiting.js';
+import { expectText, LONGEST_WAIT_MS } from '../../waiting.js';
 
 const NIGHTLY = `pipeline:
   id: nightly # ours
@@ -15,7 +15,7 @@ const NIGHTLY = `pipeline:
 `;
 
 describe('Schedules on the page of pipelines, in a browser (D72)', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let folder: TemporaryFolder;
   let browser: Browser;
   let page: Page;
@@ -28,7 +28,7 @@ describe('Schedules on the page of pipelines, in a browser (D72)', function () {
     folder = new TemporaryFolder();
     folder.write('nightly.yaml', NIGHTLY);
     page = await browser.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(LONGEST_WAIT_MS);
   });
   afterEach(async () => {
     await page.close();

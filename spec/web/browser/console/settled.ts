@@ -27,7 +27,7 @@ const FETCH = {
 const GREET = { id: 'greet', goal: 'g', tasks: [{ id: 'hello', tool: 'mock', inputs: { to: 'Ada' } }] };
 
 describe('What a reader does with a run that is over, in a browser without network', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let browser: Browser;
   let page: Page;
   let url: string;

@@ -14,7 +14,7 @@ ${Array.from({ length: 11 }, (_, index) => `  - {id: t${index + 1}, tool: mock, 
 const DIMMED = 'The graph is of the last text that could be read';
 
 describe('The graph and the fixes of the editor, in a browser without network', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let page: Page;
   let url: string;
   useBrowserTab({}, (tab) => {

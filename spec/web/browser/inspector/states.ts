@@ -4,7 +4,7 @@ import { openBrowser } from '../support/open-browser.js';
 import { findViolations } from '../support/accessibility.js';
 import { FakeRun, FakeServer } from '../../fake-server.js';
 import { RunScript, writeEnd, writePausedRun } from '../../run-script.js';
-import { eventually, expectText } from '../../waiting.js';
+import { eventually, expectText, LONGEST_WAIT_MS } from '../../waiting.js';
 
 describe('The inspector when something is missing, broken, hostile or very large', function () {
   this.timeout(240_000);
@@ -24,7 +24,7 @@ describe('The inspector when something is missing, broken, hostile or very large
     server.gap = undefined;
     server.isDown = false;
     page = await browser.newPage({ viewport: { width: 1360, height: 820 } });
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(LONGEST_WAIT_MS);
   });
 
   afterEach(() => page.close());

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { systemClock } from '../../../../lib/common/clock.js';
 import { ControlledServer, TWO_WAVES } from '../../../http/support/controlled-server.js';
 import { openBrowser } from '../support/open-browser.js';
-import { eventually, expectText } from '../../waiting.js';
+import { eventually, expectText, LONGEST_WAIT_MS } from '../../waiting.js';
 
 /** Connections that a browser opens to a server over HTTP/1.1. */
 const CONNECTIONS = 6;
@@ -23,7 +23,7 @@ describe('Tabs that are hidden, in a browser without network', function () {
 
   beforeEach(async () => {
     context = await browser.newContext();
-    context.setDefaultTimeout(20_000);
+    context.setDefaultTimeout(LONGEST_WAIT_MS);
   });
 
   afterEach(async () => {

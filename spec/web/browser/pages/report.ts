@@ -37,7 +37,7 @@ const PIPELINE = {
 };
 
 describe('The HTML report of a run, opened from disk in Chromium', function () {
-  this.timeout(90_000);
+  this.timeout(240_000);
   let browser: Browser;
   let server: TestServer;
   let url: string;

@@ -3,6 +3,7 @@ import { systemClock } from '../../../../lib/common/clock.js';
 import { ControlledServer } from '../../../http/support/controlled-server.js';
 import type { TestServerOptions } from '../../../support/http/test-server.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { LONGEST_WAIT_MS } from '../../waiting.js';
 import { expectQuiet, openBrowser, witness } from './open-browser.js';
 
 /** The words of Chromium about a status from 400 on, which a page may expect. */
@@ -56,7 +57,7 @@ export function useBrowserTab(
     writeFiles();
     const context = await browser.newContext({ viewport: { width: 1360, height: 850 } });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(LONGEST_WAIT_MS);
     const { url } = fixture.server;
     const seen = witness(page);
     const takeComplaints = (): string[] => seen.complaints.splice(0);

@@ -1,6 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { expectQuiet, type Witness, witness } from './open-browser.js';
-import { eventually } from '../../waiting.js';
+import { eventually, LONGEST_WAIT_MS } from '../../waiting.js';
 
 /** A tab with the inspector, and what it asks for and complains of. */
 export class InspectorPage {
@@ -15,7 +15,7 @@ export class InspectorPage {
   static async open(browser: Browser): Promise<InspectorPage> {
     const context = await browser.newContext({ viewport: { width: 1360, height: 820 } });
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(LONGEST_WAIT_MS);
     return new InspectorPage(page);
   }
 

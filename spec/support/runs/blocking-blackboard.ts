@@ -1,6 +1,6 @@
-import { MemoryBlackboard } from '../../lib/execution/session/memory-blackboard.js';
-import type { Json } from '../../lib/common/json/json.js';
-import { type Deferred, deferred, settle } from './deferred.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
+import type { Json } from '../../../lib/common/json/json.js';
+import { type Deferred, deferred, settle } from '../deferred.js';
 
 type Operation = 'getAll' | 'readMany' | 'write';
 
