@@ -123,12 +123,7 @@ function toCause({ id, conditions: [first] }: DraftTask, { uncertain }: Pipeline
 
 /** Warns once of each task whose output is read without a default, although there may be none. */
 function* checkReads(task: DraftTask, causes: ReadonlyMap<string, string>): Generator<Diagnostic> {
-  // The author of a condition over a task knows that its output may be missing.
-  const warned = new Set(
-    task.conditions.flatMap(({ references }) =>
-      references.flatMap(({ reference }) => (reference.kind === 'task' ? reference.taskId : [])),
-    ),
-  );
+  const warned = new Set(tasksOfConditions(task));
   for (const { reference, hasFallback, source, path, at } of listReferences(task)) {
     if (reference.kind !== 'task' || reference.member !== undefined || hasFallback) continue;
     const { taskId } = reference;
@@ -139,4 +134,11 @@ function* checkReads(task: DraftTask, causes: ReadonlyMap<string, string>): Gene
     const hint = `if it is to run then, write {{${source} ?? null}}`;
     yield { code: 'may_be_skipped', severity: 'warning', message, path, at, hint };
   }
+}
+
+/** The tasks that the conditions of a task read: their author knows that an output of these may be missing. */
+export function tasksOfConditions({ conditions }: DraftTask): readonly string[] {
+  return conditions.flatMap(({ references }) =>
+    references.flatMap(({ reference }) => (reference.kind === 'task' ? reference.taskId : [])),
+  );
 }

@@ -105,6 +105,16 @@ describe('The check of tasks whose output may be missing (D78, D79)', () => {
     expect(checked.problems).to.deep.equal([]);
   });
 
+  it('warns of a handler that a run without an output skips, unless a condition says so (D80)', () => {
+    const withHandler = (more: string): readonly Problem[] =>
+      checkPipelineText(`{id: p, goal: g, tasks: [{id: a, tool: mock}],
+        finally: [{id: clean, tool: mock, inputs: {x: "{{a.output.id}}"}${more}}]}`).problems;
+    const [problem] = withHandler('');
+    expect(problem).to.deep.include({ code: 'may_be_skipped', severity: 'warning' });
+    expect(problem?.hint).to.contain('{{a.output.id ?? null}}').and.contain('when: "{{a.output ?? null}}"');
+    expect(withHandler(', when: "{{a.output ?? null}}"')).to.deep.equal([]);
+  });
+
   it('lets {{a.error}} mean the output of any other task, with a warning (D11)', () => {
     const checked = checkTaskList('- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{a.error}}"}}');
     expect(onlyProblem(checked).code).to.equal('output_omitted');
