@@ -1,3 +1,4 @@
+import { HANDLER_LISTS } from '../definition/schema/fields.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import type { StatisticsSchema } from '../common/wire/report.js';
 import type { Shape } from '../common/wire/shape.js';
@@ -11,11 +12,13 @@ export function computeStatistics(
   storeKeys: Iterable<string>,
 ): Statistics {
   const { tasks } = definition;
+  const handlers = HANDLER_LISTS.flatMap((list) => definition[list] ?? []);
   return {
     id: definition.id,
     goal: definition.goal,
     tasks: tasks.length,
-    tools: [...new Set(tasks.map((task) => task.tool))].sort(),
+    ...(handlers.length > 0 && { handlers: handlers.length }),
+    tools: [...new Set([...tasks, ...handlers].map((task) => task.tool))].sort(),
     inputs_count: Object.keys(definition.inputs ?? {}).length,
     store_keys: [...new Set(storeKeys)],
     waves: waves.length,

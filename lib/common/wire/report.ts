@@ -7,7 +7,8 @@ const strings = Type.Array(Type.String());
 export const StatisticsSchema = titled('Statistics', {
   id: Type.String(),
   goal: Type.String(),
-  tasks: count('Number of tasks.'),
+  tasks: count('Number of tasks, without handlers.'),
+  handlers: Type.Optional(count('Number of handlers; absent without any.')),
   tools: list(Type.String(), 'Names, sorted.'),
   inputs_count: Count,
   store_keys: list(Type.String(), 'The literal keys that `store` tasks write, in the order of the tasks.'),

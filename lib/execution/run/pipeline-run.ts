@@ -229,7 +229,8 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
 
   /** Called when the plan that contains this run is cancelled; the plan's machine has cancelled its actor already. */
   onPlanCancelled(): void {
-    this.cancelWork(false);
+    // Handlers go on: the end of their run is decided.
+    if (!this.isHandling) this.cancelWork(false);
     this.emitStatus();
   }
 

@@ -25,6 +25,9 @@ export interface RunQueue extends Shape<typeof RunQueueSchema> {}
 
 export const UNLIMITED_ADMISSION: AdmissionLimits = { maxRunning: Number.POSITIVE_INFINITY, maxQueued: 0 };
 
+/** How long handlers have at least when the server ends, after the tasks were stopped. */
+const HANDLERS_GRACE_MS = 1000;
+
 /**
  * Starts queued runs as slots become free, and rejects submissions beyond the limits (D25). Runs with breakpoints may pause for
  * an hour: they have half of the slots at most (D42), and wait for that half before they wait for a slot.
@@ -263,9 +266,15 @@ export class Admission {
     const waiting = [...this.#queues.flatMap((queue) => queue.clear()), ...this.groups.clear()];
     for (const { run } of waiting) end(run, false);
     for (const { run } of running) if (run.isPaused) end(run, false);
-    const timer = clock.setTimeout(() => {
-      for (const { run } of running) end(run, true);
-    }, graceMs);
+    let timer: unknown;
+    // Handlers that begin after the first time end with the second one (D80).
+    const endAfter = (ms: number): void => {
+      timer = clock.setTimeout(() => {
+        for (const { run } of running) if (!run.isSettled) end(run, true);
+        endAfter(Math.max(graceMs, HANDLERS_GRACE_MS));
+      }, ms);
+    };
+    endAfter(graceMs);
     await Promise.all(running.map(({ run }) => run.settled));
     clock.clearTimeout(timer);
   }

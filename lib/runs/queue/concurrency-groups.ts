@@ -150,7 +150,7 @@ function hasRoom({ atWork, ending }: Group, { limit, on_busy: onBusy }: RunGroup
   return atWork.size < limit && (onBusy !== 'cancel_running' || ending.size === 0);
 }
 
-/** The ends of runs that nobody need be told of: the older run has ended meanwhile, or is left to the next process. */
+/** Refusals that need no warning: the older run has ended meanwhile, or is left to the next process. */
 const EXPECTED: readonly (string | undefined)[] = ['run_not_found', 'run_already_terminal', 'shutting_down'];
 
 /** The newer run waits until the older one has settled in any case. */

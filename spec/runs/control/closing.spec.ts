@@ -53,6 +53,25 @@ describe('RunRegistry.close', () => {
     expect(fixture.getStatus(first)).to.equal('succeeded');
   });
 
+  it('ends handlers that have begun after the grace period when it has passed again (D80)', async () => {
+    const fixture = new ControlledRuns(
+      {},
+      'pipeline: {id: p, goal: g, tasks: [{id: a, tool: controlled}], finally: [{id: z, tool: controlled}]}',
+    );
+    const runId = await fixture.submit();
+    const closed = fixture.registry.close(5000);
+    fixture.clock.advance(5000);
+    await settle();
+    expect(fixture.controlled.order).to.deep.equal(['a', 'z']);
+    expect(fixture.registry.record(runId)).to.include({ status: 'cancelled', settled: false });
+    fixture.clock.advance(5000);
+    await closed;
+    expect(fixture.registry.record(runId).handler_failures).to.deep.equal([
+      { task_id: 'z', error: 'stopped by force', attempts: 1 },
+    ]);
+    expect(fixture.clock.pending).to.equal(0);
+  });
+
   it('waits for the last wave of a run that was already cancelled', async () => {
     const fixture = new ControlledRuns();
     const runId = await fixture.submit();
