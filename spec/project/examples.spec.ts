@@ -123,7 +123,7 @@ describe('The examples', () => {
     expect(JSON.parse(output)).to.deep.equal(expectation && printed(expectation));
   });
 
-  it('tell a chat why a run has failed', async () => {
+  it('post to a chat why a run has failed', async () => {
     requireBuild();
     const posted: string[] = [];
     const chat = createServer((request, response) => {
