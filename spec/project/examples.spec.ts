@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { readModelConfig } from '../../lib/common/config/model-config.js';
 import { createModels } from '../../lib/models/create-models.js';
@@ -15,6 +17,7 @@ import { TemporaryFolder } from '../support/temporary-folder.js';
 import { documents, filesBelow, read, requireBuild, ROOT } from './files.js';
 import { eachOf, type Finished, Shell } from './docs/shell.js';
 
+const ALERT = 'examples/06-retry-and-timeout/alert.yaml';
 const PLAN = 'examples/10-plan/plan.yaml';
 
 /** Programs that use the library, each with the file of its expected output. */
@@ -25,13 +28,14 @@ const PROGRAMS = [
   ['examples/12-http-api/research/main.ts', 'examples/12-http-api/research/main.expected.txt'],
 ] as const;
 
-/** Definitions that a program or a plan runs. */
+/** Definitions that a program, a plan or a spec of their own runs. */
 const PARTS = [
   'examples/09-library/pipeline.yaml',
   'examples/10-plan/comparison.yaml',
   'examples/10-plan/figures.yaml',
   'examples/10-plan/ingest.yaml',
   'examples/11-own-blackboard/plan.yaml',
+  ALERT,
   'examples/12-http-api/pipeline.yaml',
   'examples/12-http-api/research/pipeline.yaml',
 ];
@@ -39,7 +43,7 @@ const PARTS = [
 describe('The examples', () => {
   const all = examples();
 
-  it('have an expected result for each pipeline and plan that no program and no plan runs', () => {
+  it('have an expected result for each pipeline and plan that nothing else runs', () => {
     const paths = all.map(({ path }) => path);
     expect([...paths, ...PARTS].sort()).to.deep.equal(filesBelow('examples', '.yaml'));
   });
@@ -55,9 +59,10 @@ describe('The examples', () => {
   describe('produce the expected result in this process', () => {
     for (const example of all) {
       it(example.path, async () => {
-        const { status, result, failures } = await run(example);
+        const { status, result, failures, handlers, handler_failures } = await run(example);
         const { given: _, ...expected } = example.expectation;
-        expect(withoutPaths({ status, result, failures })).to.deep.equal(expected);
+        const end = { status, result, failures, handlers, handler_failures };
+        expect(withoutPaths(end)).to.deep.equal(expected);
       });
     }
   });
@@ -116,6 +121,25 @@ describe('The examples', () => {
     );
     shell.remove();
     expect(JSON.parse(output)).to.deep.equal(expectation && printed(expectation));
+  });
+
+  it('post to a chat why a run has failed', async () => {
+    requireBuild();
+    const posted: string[] = [];
+    const chat = createServer((request, response) => {
+      request.setEncoding('utf8').on('data', (text: string) => posted.push(`${request.method} ${text}`));
+      request.on('end', () => response.end('ok'));
+    });
+    await once(chat.listen(0, '127.0.0.1'), 'listening');
+    const address = chat.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const shell = new Shell();
+    const command = commandIn(ALERT).replace('https://chat.example', `http://127.0.0.1:${port}`);
+    const { status } = await shell.run(`SERVICE_ALLOW_PRIVATE_NETWORK=true ${command} --quiet`);
+    shell.remove();
+    chat.close();
+    expect(status).to.equal(3);
+    expect(posted).to.deep.equal(['POST {"text":"failed in load: the disk is full"}']);
   });
 
   for (const [program, printed] of PROGRAMS) {

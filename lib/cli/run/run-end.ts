@@ -98,6 +98,8 @@ async function readOutputs(
   const outputs: JsonObject = {};
   const statuses = new Map<string, TaskStatus>();
   for await (const task of readTasks(run_id, reader, { whole: true })) {
+    // The outputs of a run are those of its tasks.
+    if (task.handler !== undefined) continue;
     addOutput(outputs, task);
     statuses.set(formatCall(task), task.status);
   }

@@ -46,7 +46,10 @@ function* checkCondition(
     };
     return;
   }
-  if (schema === undefined) return;
+  if (schema === undefined) {
+    if (hasOtherText(value)) yield reportAlwaysHolds(value, path);
+    return;
+  }
   const whole = path.slice(0, -1);
   if (Object.keys(schema).length === 0) {
     const message = 'the condition has a value, and nothing that the value must be';
@@ -62,6 +65,25 @@ function* checkCondition(
 function hasTemplate(text: string): boolean {
   // One that is not valid is reported elsewhere.
   return parseTemplate(text)?.parts.some((part) => typeof part !== 'string') ?? text.includes('{{');
+}
+
+/** True of a text around templates, which is never empty. */
+function hasOtherText(text: string): boolean {
+  return parseTemplate(text)?.parts.some((part) => typeof part === 'string' && part.trim() !== '') ?? false;
+}
+
+/** A comparison of two sides that are no comparisons themselves, as other products write conditions. */
+const COMPARISON = /^(\{\{[^{}]+\}\})\s*(==|!=)=?\s*["']?([^"'{}&|<>=!]+?)["']?$/;
+
+function reportAlwaysHolds(text: string, path: Path): Diagnostic {
+  const [, template = '', operator, value = 'VALUE'] = COMPARISON.exec(text.trim()) ?? [];
+  const keyword = operator === '!=' ? `not: {const: ${value}}` : `const: ${value}`;
+  const hint =
+    operator === undefined
+      ? 'write the template alone, or {value: "{{params.NAME}}", const: VALUE}, with not: {const: VALUE} for the opposite'
+      : `write {value: ${JSON.stringify(template)}, ${keyword}}`;
+  const message = `the condition always holds: ${JSON.stringify(ellipsize(text, 80))} is a text, which is not computed`;
+  return { code: 'invalid_value', message, path, hint };
 }
 
 function reviewSchema(
@@ -123,12 +145,7 @@ function toCause({ id, conditions: [first] }: DraftTask, { uncertain }: Pipeline
 
 /** Warns once of each task whose output is read without a default, although there may be none. */
 function* checkReads(task: DraftTask, causes: ReadonlyMap<string, string>): Generator<Diagnostic> {
-  // The author of a condition over a task knows that its output may be missing.
-  const warned = new Set(
-    task.conditions.flatMap(({ references }) =>
-      references.flatMap(({ reference }) => (reference.kind === 'task' ? reference.taskId : [])),
-    ),
-  );
+  const warned = new Set(tasksOfConditions(task));
   for (const { reference, hasFallback, source, path, at } of listReferences(task)) {
     if (reference.kind !== 'task' || reference.member !== undefined || hasFallback) continue;
     const { taskId } = reference;
@@ -139,4 +156,11 @@ function* checkReads(task: DraftTask, causes: ReadonlyMap<string, string>): Gene
     const hint = `if it is to run then, write {{${source} ?? null}}`;
     yield { code: 'may_be_skipped', severity: 'warning', message, path, at, hint };
   }
+}
+
+/** The tasks that the conditions of a task read: their author knows that an output of these may be missing. */
+export function tasksOfConditions({ conditions }: DraftTask): readonly string[] {
+  return conditions.flatMap(({ references }) =>
+    references.flatMap(({ reference }) => (reference.kind === 'task' ? reference.taskId : [])),
+  );
 }

@@ -3,6 +3,7 @@ import { RESERVED_ROOTS } from '../../definition/schema/fields.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 import type { TaskList } from '../flow/handlers.js';
 import { mayNotHaveRun } from '../flow/unreliable-outputs.js';
+import { tasksOfConditions } from './conditions.js';
 
 /** Checks which tasks handlers read, and that nothing waits for a handler that runs later, or in another case (D80). */
 export function* checkHandlers(draft: PipelineDraft): Findings {
@@ -38,7 +39,7 @@ function* checkAwaits(task: DraftTask, listOf: ListOf): Generator<Diagnostic> {
 
 /** @param uncertain tasks of which the check of conditions warns */
 function* checkReads(task: DraftTask, listOf: ListOf, uncertain: ReadonlySet<string>): Generator<Diagnostic> {
-  const warned = new Set(uncertain);
+  const warned = new Set([...uncertain, ...tasksOfConditions(task)]);
   for (const { reference, hasFallback, source, path, at } of listReferences(task)) {
     if (reference.kind !== 'task') continue;
     const { taskId, member } = reference;
@@ -55,7 +56,7 @@ function* checkReads(task: DraftTask, listOf: ListOf, uncertain: ReadonlySet<str
     ) {
       warned.add(taskId);
       const message = `handler "${task.id}" is skipped when "${taskId}" has no output`;
-      const hint = `if it is to run then, write {{${source} ?? null}}`;
+      const hint = `if it is to run then, write {{${source} ?? null}}; if not, when: "{{${taskId}.output ?? null}}" says so`;
       yield { code: 'may_be_skipped', severity: 'warning', message, path, at, hint };
     }
   }

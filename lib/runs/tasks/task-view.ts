@@ -109,8 +109,10 @@ export class TaskView {
 
   /** Undefined unless the task has succeeded. */
   get #output(): Json | undefined {
-    const outputs = this.#part.begun?.work.outputs ?? {};
-    return Object.hasOwn(outputs, this.#task.id) ? outputs[this.#task.id] : undefined;
+    const { id, handlerOf } = this.#task;
+    const work = this.#part.begun?.work;
+    const outputs = (handlerOf === undefined ? work?.outputs : work?.handlerOutputs) ?? {};
+    return Object.hasOwn(outputs, id) ? outputs[id] : undefined;
   }
 
   /** Returns the outputs of the items that have succeeded so far, with null in place of the others. */

@@ -13,7 +13,7 @@ describe('The check of conditions (D77)', () => {
     '{value: "{{a.output.kind}}", const: invoice}',
     '{value: "{{a.output.kind}}", not: {enum: [a, b]}}',
     '["{{a.output}}", {value: "{{a.output.n}}", minimum: 3}]',
-    '"x{{a.output}}"',
+    '"{{a.output}}{{a.output.more}}"',
   ]) {
     it(`allows ${when}`, () => {
       expect(check(when)).to.deep.equal([]);
@@ -23,6 +23,14 @@ describe('The check of conditions (D77)', () => {
   const problems: readonly (readonly [when: string, path: string, message: RegExp, hint?: RegExp])[] = [
     ['true', 'when', /must be text/, /write a template/],
     ['"yes"', 'when', /needs a template, and "yes" has none/, /\{\{params\.NAME\}\}/],
+    [
+      '"{{a.output.kind}} == invoice"',
+      'when',
+      /always holds/,
+      /value: "\{\{a.output.kind\}\}", const: invoice\}/,
+    ],
+    ['\'{{a.output.n}} != "x"\'', 'when', /always holds/, /not: \{const: x\}/],
+    ['"!{{a.output.done}}"', 'when', /always holds/, /for the opposite/],
     ['[]', 'when', /must not be empty/],
     ['["{{a.output}}", "no"]', 'when/1', /needs a template/],
     ['{value: "{{a.output}}"}', 'when', /nothing that the value must be/, /const: VALUE/],
@@ -103,6 +111,16 @@ describe('The check of tasks whose output may be missing (D78, D79)', () => {
 - {id: e, tool: mock, when: "{{a.output}}", inputs: {x: "{{a.output}}"}}`,
     );
     expect(checked.problems).to.deep.equal([]);
+  });
+
+  it('warns of a handler that a run without an output skips, unless a condition says so (D80)', () => {
+    const withHandler = (more: string): readonly Problem[] =>
+      checkPipelineText(`{id: p, goal: g, tasks: [{id: a, tool: mock}],
+        finally: [{id: clean, tool: mock, inputs: {x: "{{a.output.id}}"}${more}}]}`).problems;
+    const [problem] = withHandler('');
+    expect(problem).to.deep.include({ code: 'may_be_skipped', severity: 'warning' });
+    expect(problem?.hint).to.contain('{{a.output.id ?? null}}').and.contain('when: "{{a.output ?? null}}"');
+    expect(withHandler(', when: "{{a.output ?? null}}"')).to.deep.equal([]);
   });
 
   it('lets {{a.error}} mean the output of any other task, with a warning (D11)', () => {

@@ -5,7 +5,8 @@ import type { RunRecord } from '../../../lib/runs/record.js';
 import { filesBelow, read, ROOT } from '../files.js';
 
 /** `NAME.expected.json`: the inputs and the expected end of the run of `NAME.yaml`. */
-export interface Expectation extends Pick<RunRecord, 'status' | 'result' | 'failures'> {
+export interface Expectation
+  extends Pick<RunRecord, 'status' | 'result' | 'failures' | 'handlers' | 'handler_failures'> {
   readonly given: Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options'> & {
     /** Tool files in the folder of the pipeline. */
     readonly tools?: readonly string[];

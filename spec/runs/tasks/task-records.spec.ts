@@ -21,6 +21,16 @@ const FAN_OUT = pipeline(
 );
 
 describe('The tasks of a run, as the registry shows them', () => {
+  it('shows the output of a handler', async () => {
+    const runs = new ControlledRuns(
+      {},
+      pipeline('{id: a, tool: mock}', 'finally: [{id: c, tool: controlled}],'),
+    );
+    const runId = await runs.submit();
+    await runs.controlled.returns('clean');
+    expect(await runs.registry.task(runId, 'c')).to.include({ handler: 'finally', output: 'clean' });
+  });
+
   it('shows inputs, output, attempts and times of each task in the order of the waves', async () => {
     const runs = new ControlledRuns({ eventBuffer: 9 }, pipeline(A_THEN_B));
     const runId = await runs.submit();
