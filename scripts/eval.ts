@@ -14,5 +14,5 @@ const models =
     ? new Models({ config, loadProvider: async () => createMockProvider(async () => recordedAnswers()) })
     : createModels(config, { folders: [process.cwd()] });
 // Some requests are for recorded answers alone: they say nothing about what the pipeline shall do.
-const cases = model === 'mock/recorded' ? CASES : CASES.slice(0, 11);
+const cases = model === 'mock/recorded' ? CASES : CASES.slice(0, 19);
 process.stdout.write(`${formatTable(model, await evaluate(cases, models, model))}\n`);

@@ -9,6 +9,8 @@ export interface EvaluatedCase {
   readonly attempts: number;
   /** Tools that the definition should call and does not. */
   readonly missingTools: readonly string[];
+  /** Fields that the definition should have and has not. */
+  readonly missingFields: readonly string[];
   readonly tokens: number;
   /** The request asks for nothing that can be written, or the recorded model cannot. */
   readonly expectsNone: boolean;
@@ -21,7 +23,7 @@ export async function evaluate(
   model: string,
 ): Promise<EvaluatedCase[]> {
   const outcomes: EvaluatedCase[] = [];
-  for (const { prompt, tools, attempts } of cases) {
+  for (const { prompt, tools, fields = [], attempts } of cases) {
     const effort = await compile(prompt, { models, model }).catch((error: unknown) => {
       if (error instanceof CompileFailedError) return error;
       throw error;
@@ -30,6 +32,7 @@ export async function evaluate(
       isValid: !(effort instanceof CompileFailedError),
       attempts: effort.attempts,
       missingTools: effort instanceof CompileFailedError ? [] : findMissing(effort, tools),
+      missingFields: effort instanceof CompileFailedError ? [] : findMissingFields(effort, fields),
       tokens: countTokens(effort),
       expectsNone: attempts === 0,
     });
@@ -39,6 +42,10 @@ export async function evaluate(
 
 function findMissing({ yaml_text: yaml }: CompileResult, tools: readonly string[]): string[] {
   return tools.filter((tool) => !new RegExp(`\\btool: *["']?${tool}\\b`).test(yaml));
+}
+
+function findMissingFields({ yaml_text: yaml }: CompileResult, fields: readonly string[]): string[] {
+  return fields.filter((field) => !new RegExp(`(?:^|[\\s{,])${field}:`, 'm').test(yaml));
 }
 
 function countTokens({ usage }: CompileEffort): number {
@@ -52,14 +59,17 @@ export function formatTable(
   { tokens = true }: { readonly tokens?: boolean } = {},
 ): string {
   const wanted = outcomes.filter(({ expectsNone }) => !expectsNone);
-  const valid = wanted.filter(({ isValid, missingTools }) => isValid && missingTools.length === 0);
+  const valid = wanted.filter(
+    ({ isValid, missingTools, missingFields }) =>
+      isValid && missingTools.length === 0 && missingFields.length === 0,
+  );
   const atOnce = valid.filter(({ attempts }) => attempts === 1);
   const refused = outcomes.filter(({ expectsNone, isValid }) => expectsNone && !isValid);
   const mean = (numbers: readonly number[]): string =>
     (numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length)).toFixed(1);
   const rows: readonly (readonly [string, string])[] = [
     ['requests', String(outcomes.length)],
-    ['valid at once, with the right tools', `${atOnce.length} of ${wanted.length}`],
+    ['valid at once, with the right tools and fields', `${atOnce.length} of ${wanted.length}`],
     ['valid after repairs', `${valid.length} of ${wanted.length}`],
     ['no definition where none is expected', `${refused.length} of ${outcomes.length - wanted.length}`],
     ['answers for each request', mean(outcomes.map(({ attempts }) => attempts))],

@@ -69,7 +69,9 @@ const RULES = `Templates:
   "outputs" or "result", and never left out.
 - {{params.NAME}} is a param, {{pipeline.inputs.KEY}} an input of the pipeline, {{session.KEY}} a value that the tool store
   has stored, {{pipeline.goal}} the goal, {{secrets.NAME}} a secret such as a key or a token.
-- {{item}} and {{item.field}} are the current item, only in the inputs of a task with parallel_over.
+- {{item}} and {{item.field}} are the current item, only in the inputs and conditions of a task with parallel_over.
+- {{run.id}} and {{run.url}} are those of the run; {{run.status}}, {{run.error}} and {{run.failed_task}} only in handlers.
+- {{TASK.status}} (succeeded, failed, skipped) and {{TASK.error}} only of a task with when or on_error: continue.
 - "{{TASK.output.field ?? 0}}": after ?? stands a literal for a value that may be missing.
 - There is nothing else: no filters, no functions, no operators, no environment. Compute with the
   tool transform.
@@ -84,6 +86,12 @@ Order and fan-out:
   each item, in their order. {{item}} must stand in its inputs.
 - repeat: {until: {value: "{{this.output.state}}", const: done}, every: 30s, at_most: 20} calls the tool again until the
   condition holds; {{this.output}} is its output, in until only. Not with parallel_over.
+- when: {value: "{{params.kind}}", const: invoice} runs a task only then. Keywords: const, enum, minimum, maximum, pattern,
+  minItems, not. A list of conditions means that all hold. There is no if, no else: two tasks have opposite conditions.
+- A task that reads the output of a skipped or failed one is skipped too, unless it reads {{TASK.output ?? null}}.
+- on_success, on_failure, on_cancel and finally stand beside tasks, are lists of tasks that run at the end, and have ids
+  that no other task has. To alert somebody of a failure is on_failure, to clean up is finally.
+- Durations are seconds, or 30s, 5m, 1h30m, 2d. timeout beside tasks limits the run, in a task each attempt.
 - No task may need itself, not even through others.
 - Task ids are unique, have letters, digits, _ and - only, and are not pipeline, params, session, item or secrets.
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ToolError, WavetrainError } from '../common/errors.js';
-import type { ToolSchema } from '../definition/schema/json-schema.js';
+import type { TaskNames, ToolSchema } from '../definition/schema/json-schema.js';
 import { assert } from './builtin/assert.js';
 import { BUILTIN_FUNCTIONS, compute } from './builtin/compute/compute.js';
 import { exportFile } from './builtin/export.js';
@@ -117,6 +117,11 @@ export class Catalog {
   /** Describes all tools in alphabetical order for the JSON Schema of definitions. */
   toolSchemas(): ToolSchema[] {
     return this.#sorted().map(createToolSchema);
+  }
+
+  /** The names that tasks may have, for the JSON Schema of definitions. */
+  taskNames(): TaskNames {
+    return { tools: this.toolSchemas(), pools: this.pools };
   }
 
   #sorted(): Tool[] {

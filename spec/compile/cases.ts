@@ -7,13 +7,15 @@ export interface CompileCase {
   readonly answers: readonly string[];
   /** Tools that the definition must call. */
   readonly tools: readonly string[];
+  /** Fields that the definition must have, such as `when`. */
+  readonly fields?: readonly string[];
   /** Answers that the definition takes; 0 when no definition is expected. */
   readonly attempts: number;
 }
 
 /** One task in flow style: `{id: a, tool: t, …}`. */
 function pipeline(id: string, ...tasks: readonly string[]): string {
-  return `pipeline:\n  id: ${id}\n  goal: g\n  params:\n    file: {type: string}\n    list: {type: list, default: []}\n  tasks:\n${tasks.map((task) => `    - ${task}\n`).join('')}`;
+  return `pipeline:\n  id: ${id}\n  goal: g\n  params:\n    file: {type: string}\n    list: {type: list, default: []}\n    mode: {type: string, default: full}\n  tasks:\n${tasks.map((task) => `    - ${task}\n`).join('')}`;
 }
 
 const READ = '{id: doc, tool: ingest_document, inputs: {path: "{{params.file}}"}}';
@@ -51,9 +53,123 @@ function one(prompt: string, tools: readonly string[], ...answers: readonly stri
   return { prompt, tools, answers, attempts: answers.length };
 }
 
+/** Says which fields the definition must have. */
+function using(fields: readonly string[], compileCase: CompileCase): CompileCase {
+  return { ...compileCase, fields };
+}
+
+const ALERT =
+  '{id: alert, tool: http_request, inputs: {url: "{{params.file}}", method: POST, json: {error: "{{run.error}}"}}}';
+
+/** A pipeline with a task that runs at the end. */
+function withEnd(yaml: string, list: string, task: string): string {
+  return `${yaml}  ${list}:\n    - ${task}\n`;
+}
+
 function none(prompt: string, ...answers: readonly string[]): CompileCase {
   return { prompt, tools: [], answers, attempts: 0 };
 }
+
+/** Requests for conditions, handlers, limits and repeats. */
+const CONTROL: readonly CompileCase[] = [
+  using(
+    ['when'],
+    one(
+      'Ask a model about a file only if the param mode is full.',
+      ['ingest_document', 'llm_job'],
+      pipeline('full', READ, ask(undefined, 'when: {value: "{{params.mode}}", const: full}, ')),
+    ),
+  ),
+  using(
+    ['when'],
+    one(
+      'Read those files of a list that have a name, and leave out the others.',
+      ['ingest_document'],
+      FAN_OUT.replace('parallel_over', 'when: "{{item}}", parallel_over'),
+    ),
+  ),
+  using(
+    ['on_error'],
+    one(
+      'Get a rate from an address, and go on with 1 when that fails.',
+      ['http_request', 'transform'],
+      pipeline(
+        'rate',
+        '{id: get, tool: http_request, on_error: continue, inputs: {url: "{{params.file}}"}}',
+        '{id: rate, tool: transform, inputs: {input: "{{get.output.body ?? 1}}", expression: $}}',
+      ),
+    ),
+  ),
+  using(
+    ['on_failure'],
+    one(
+      'Sum up a report, and post to an address when the run fails.',
+      ['llm_job', 'http_request'],
+      withEnd(DUTIES, 'on_failure', ALERT),
+    ),
+  ),
+  using(
+    ['on_success', 'finally'],
+    one(
+      'Sum up a report, save the answer when all went well, and post to an address in any case.',
+      ['llm_job', 'export', 'http_request'],
+      withEnd(
+        withEnd(
+          DUTIES,
+          'on_success',
+          '{id: save, tool: export, inputs: {data: "{{ask.output}}", format: text}}',
+        ),
+        'finally',
+        ALERT,
+      ),
+    ),
+  ),
+  using(
+    ['timeout'],
+    one(
+      'Sum up a report within ten minutes in all.',
+      ['llm_job'],
+      DUTIES.replace('  tasks:', '  timeout: 10m\n  tasks:'),
+    ),
+  ),
+  using(
+    ['max_running', 'on_busy'],
+    one(
+      'Sum up a report, one run at a time, and a new run takes the place of the old one.',
+      ['llm_job'],
+      DUTIES.replace('  tasks:', '  max_running: 1\n  on_busy: cancel_running\n  tasks:'),
+    ),
+  ),
+  using(
+    ['repeat'],
+    one(
+      'Ask an address every ten seconds whether the job is done, at most 30 times.',
+      ['http_request'],
+      pipeline(
+        'poll',
+        '{id: job, tool: http_request, repeat: {until: {value: "{{this.output.body.state}}", const: done}, every: 10s, at_most: 30}, inputs: {url: "{{params.file}}"}}',
+      ),
+    ),
+  ),
+  using(
+    ['when'],
+    one(
+      'A condition in words of another product.',
+      ['llm_job'],
+      pipeline('full', READ, ask(undefined, 'if: "{{params.mode}} == \'full\'", ')),
+      pipeline('full', READ, ask(undefined, 'when: {value: "{{params.mode}}", const: full}, ')),
+    ),
+  ),
+  using(
+    ['on_failure'],
+    one(
+      'A handler in words of another product.',
+      ['llm_job', 'http_request'],
+      withEnd(DUTIES, 'handlers', ALERT),
+      withEnd(DUTIES, 'on_failure', ALERT),
+    ),
+  ),
+];
 
 export const CASES: readonly CompileCase[] = [
   one('List our duties by a contract.', ['ingest_document', 'llm_job'], DUTIES),
@@ -98,6 +214,7 @@ export const CASES: readonly CompileCase[] = [
       '{id: doc, tool: ingest_document, await: [wait], inputs: {path: "{{params.file}}"}}',
     ),
   ),
+  ...CONTROL,
   one('A tool of another name.', ['llm_job'], DUTIES.replace('llm_job', 'llm'), DUTIES),
   one(
     'Templates without quotes.',

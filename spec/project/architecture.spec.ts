@@ -75,6 +75,7 @@ describe('The architecture', () => {
         'lib/common/scheduling/steps.ts',
         'lib/common/wire/labels.ts',
         'lib/common/wire/run-summary.ts',
+        'lib/definition/schema/fields.ts',
         'lib/common/wire/started-by.ts',
         'lib/pipelines/drawing/wave-layout.ts',
       ];

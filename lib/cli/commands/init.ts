@@ -80,7 +80,7 @@ async function createSchema(
 ): Promise<string> {
   const catalog = await openCatalog(toolFiles, folder);
   const { pipelineJsonSchema } = await import('../../definition/schema/json-schema.js');
-  return `${JSON.stringify(pipelineJsonSchema(catalog.toolSchemas()), null, 2)}\n`;
+  return `${JSON.stringify(pipelineJsonSchema(catalog.taskNames()), null, 2)}\n`;
 }
 
 function assertNoneExists(paths: readonly string[], folder: string): void {

@@ -1,4 +1,5 @@
 import { readConfig } from '../../common/config/config.js';
+import { readPools } from '../../common/config/pool-config.js';
 import { CatalogCommand } from '../input/shared-options.js';
 import { readEnvFile } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
@@ -12,7 +13,8 @@ abstract class SchemaCommand extends CatalogCommand {
     await readEnvFile(this.envFile, context);
     const catalog = await loadCatalog(this.tools, readConfig(context.env), context, { file: this.mcp });
     const schemas: Schemas = await import('../../definition/schema/json-schema.js');
-    const schema = schemas[kind](catalog.toolSchemas());
+    const pools = readPools(context.env)?.keys();
+    const schema = schemas[kind]((pools === undefined ? catalog : catalog.withPools(pools)).taskNames());
     context.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
   }
 }
@@ -26,7 +28,8 @@ export class SchemaPipelineCommand extends SchemaCommand {
       with "# yaml-language-server: $schema=pipeline.schema.json": its fields, the names of the tools, and their inputs.
       The init command sets this up.
 
-      The schema knows the built-in tools and those of --tools: print it again when you have changed your tools.
+      The schema knows the built-in tools and those of --tools, and the pools of SERVICE_POOLS: print it again when you
+      have changed them.
     `,
     examples: [
       ['save it beside your pipelines', '$0 schema pipeline > pipeline.schema.json'],

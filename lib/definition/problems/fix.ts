@@ -1,5 +1,5 @@
 import { isObject, type Json } from '../../common/json/json.js';
-import type { Change, FieldPlace } from './hint.js';
+import { type Change, type FieldPlace, isOtherValue, writeFlow } from './hint.js';
 import type { Fix, Path } from './problem.js';
 import type { Locator } from '../text/positions.js';
 
@@ -34,6 +34,8 @@ export function toFix({ change, path, at, base }: LocatedChange, document: Docum
     }
     case 'replace':
       return replaceValue(change.value, path, document);
+    case 'rewrite':
+      return rewriteField({ change, path, at, base }, document);
     case 'set':
       return addField([...base, ...change.path], change.value, document, change.place);
     case 'remove':
@@ -41,6 +43,19 @@ export function toFix({ change, path, at, base }: LocatedChange, document: Docum
     case 'append':
       return addEntry([...base, ...change.path], change.value, document);
   }
+}
+
+/** Writes another field with another value: both, or neither. */
+function rewriteField(
+  located: LocatedChange & { change: { kind: 'rewrite' } },
+  document: Document,
+): Fix | undefined {
+  const { change, path } = located;
+  const name = toFix({ ...located, change: { ...change, kind: 'rename' } }, document);
+  const value = replaceValue(change.value, path, document);
+  if (name === undefined || value === undefined) return undefined;
+  const title = `write ${change.to}: ${writeFlow(change.value, false)}`;
+  return { title, edits: [...name.edits, ...value.edits] };
 }
 
 /** The offset of the name that a diagnostic points at: in a template, behind the braces. */
@@ -72,8 +87,6 @@ function readPath(root: unknown, path: Path): unknown {
 
 /** Names that may stand in a text of any kind without quotes or escapes. */
 const SAFE_NAME = /^[A-Za-z_][\w.[\]-]*$/;
-/** Texts that YAML reads as another value. */
-const OTHER_VALUE = /^(?:true|false|null)$/i;
 /** Characters that end a name in a template, and a text without quotes. */
 const TEMPLATE_END = /[\s.[\]?}]/;
 const PLAIN_END = /[\s:,\]}]/;
@@ -90,7 +103,7 @@ function rename(
   const next = text[end] ?? '\n';
   const ends = quote === '' ? (isTemplate ? TEMPLATE_END : PLAIN_END).test(next) : next === quote;
   if (from === '' || !text.startsWith(from, start) || !ends) return undefined;
-  const isSafe = SAFE_NAME.test(to) && !OTHER_VALUE.test(to) && (isTemplate || !/[[\]]/.test(to));
+  const isSafe = SAFE_NAME.test(to) && !isOtherValue(to) && (isTemplate || !/[[\]]/.test(to));
   // In quotes, anything but a quote, an escape and a line break means itself.
   if (!isSafe && (isTemplate || (quote !== '' && /["'\\\n]/.test(to)))) return undefined;
   const written = isSafe || quote !== '' ? to : JSON.stringify(to);
@@ -256,20 +269,6 @@ function addEntry(path: Path, value: Json, document: Document): Fix | undefined 
 /** Returns true if a text has the quotes of JSON, so that an added value needs them too. */
 function isJson(text: string): boolean {
   return /^\s*[{[]\s*"/.test(text);
-}
-
-/** Writes a value on one line. */
-function writeFlow(value: Json, isQuoted: boolean): string {
-  if (Array.isArray(value)) return `[${value.map((entry) => writeFlow(entry, isQuoted)).join(', ')}]`;
-  if (isObject(value)) {
-    const fields = Object.entries(value).map(
-      ([key, field]) => `${writeFlow(key, isQuoted)}: ${writeFlow(field, isQuoted)}`,
-    );
-    return `{${fields.join(', ')}}`;
-  }
-  const isPlain =
-    !isQuoted && typeof value === 'string' && /^[A-Za-z_][\w-]*$/.test(value) && !OTHER_VALUE.test(value);
-  return isPlain ? value : JSON.stringify(value);
 }
 
 /** Writes a text between two offsets, or inserts it at one. */

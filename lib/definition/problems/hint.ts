@@ -1,4 +1,4 @@
-import type { Json } from '../../common/json/json.js';
+import { isObject, type Json } from '../../common/json/json.js';
 import type { Path } from './problem.js';
 
 /** The place of an added field in its map: as the first or the last one, or before another one. */
@@ -10,6 +10,8 @@ export type Change =
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
   /** Replaces the value at the place of the diagnostic. */
   | { readonly kind: 'replace'; readonly value: Json }
+  /** Replaces the name of the field at the place of the diagnostic, and its value. */
+  | { readonly kind: 'rewrite'; readonly from: string; readonly to: string; readonly value: Json }
   /** Adds a field to a map, which is added too when it is missing; or writes the value behind a field that has none. */
   | {
       readonly kind: 'set';
@@ -43,6 +45,30 @@ export function hintReplace(text: string, value: Json): ChangeHint {
   return { text, change: { kind: 'replace', value } };
 }
 
+/** Writes another field with another value. */
+export function hintRewrite(from: string, to: string, value: Json): ChangeHint {
+  return { text: `write ${to}: ${writeFlow(value, false)}`, change: { kind: 'rewrite', from, to, value } };
+}
+
 export function textOfHint(hint: Hint): string {
   return typeof hint === 'string' ? hint : hint.text;
+}
+
+/** Writes a value on one line. */
+export function writeFlow(value: Json, isQuoted: boolean): string {
+  if (Array.isArray(value)) return `[${value.map((entry) => writeFlow(entry, isQuoted)).join(', ')}]`;
+  if (isObject(value)) {
+    const fields = Object.entries(value).map(
+      ([key, field]) => `${writeFlow(key, isQuoted)}: ${writeFlow(field, isQuoted)}`,
+    );
+    return `{${fields.join(', ')}}`;
+  }
+  const isPlain =
+    !isQuoted && typeof value === 'string' && /^[A-Za-z_][\w-]*$/.test(value) && !isOtherValue(value);
+  return isPlain ? value : JSON.stringify(value);
+}
+
+/** Returns true for a text that YAML reads as another value. */
+export function isOtherValue(text: string): boolean {
+  return /^(?:true|false|null)$/i.test(text);
 }

@@ -8,6 +8,15 @@ import {
   SUB_PIPELINE_FIELDS,
   TASK_FIELDS,
 } from './fields.js';
+import { hintForHandlerOfTask, hintForHandlers } from './foreign-handlers.js';
+import {
+  hintForConcurrency,
+  hintForCondition,
+  hintForLabels,
+  hintForTimeout,
+  hintForTolerance,
+} from './foreign-values.js';
+import { type ForeignWord, normalizeWord } from './foreign-word.js';
 import { guessKeys, joinTexts } from './value-hints.js';
 
 /**
@@ -16,8 +25,11 @@ import { guessKeys, joinTexts } from './value-hints.js';
  */
 type Hints = ReadonlyMap<string, ForeignHint>;
 
-/** Advice, or the name that the word has here. */
-type ForeignHint = string | { readonly name: string };
+/** Advice, which a value may make more exact, or the name that the word has here. */
+type ForeignHint =
+  | string
+  | { readonly name: string }
+  | { readonly otherwise: string; readonly exact: (foreign: ForeignWord) => Hint | undefined };
 
 const CONDITION_ADVICE =
   'write when: "{{TASK.output}}", or when: {value: "{{params.NAME}}", const: VALUE}; what has to be computed is a task with the tool transform';
@@ -26,12 +38,12 @@ const STARTS =
   'write schedule: "0 6 * * 1-5" with timezone: ZONE, or webhook: {secret: NAME}; docs/operation/pipelines-folder.md says where they work';
 const STARTS_WHOLE = 'a task starts with its pipeline: write "schedule" or "webhook" beside "tasks"';
 const TASK_CACHE = 'write cache: true, or cache: {ttl: SECONDS}, in a task';
-const NO_HANDLERS = 'there are no handlers: read the record of the run, or follow its events';
 const NO_SECRETS =
   'secrets are not declared: the inputs of a task read {{secrets.NAME}}, which comes from SECRET_NAME in the environment';
 const NO_WAITING = 'no task waits for a person or a signal; the tool sleep waits for some seconds';
 const POOL = 'write pool: NAME: each call takes a place of that pool, of which SERVICE_POOLS sets the number';
-const POOL_OF_TASK = `a task has a pool: ${POOL}`;
+const POOL_OF_TASK = `max_running: N limits the runs of a file in the folder of a server; for the calls of one task, ${POOL}`;
+const NO_WEIGHTS = 'each call takes one place of the "pool" of its task: there are no weights';
 const PRIORITY =
   'write priority: N, from -100 to 100: queued runs of a tenant with a higher one begin first; the queue of a server is fair to its tenants';
 const WHOLE_PRIORITY =
@@ -39,19 +51,26 @@ const WHOLE_PRIORITY =
 const MAX_RUNNING =
   'write max_running: N, with on_busy: queue, skip or cancel_running, in a file of the folder of a server; for the tasks of a run there is fan_out_concurrency';
 const TAGS = 'write labels: {NAME: VALUE}: lists of runs are filtered by them';
-const ALL_SUCCEED = 'a task runs when all tasks of the waves before it have succeeded';
+const TAGS_OF_TASK = 'tasks have no labels: write labels: {NAME: VALUE} beside "tasks", or a comment after #';
+const ALL_SUCCEED =
+  'a task runs when none before it has failed, but for those with on_error: continue; tasks under "finally" beside "tasks" run in any case';
+const TOLERANCE = 'write on_error: continue, or for the items of a fan-out on_item_error: collect';
+const TOLERANCE_OF_TASKS = 'each task has its own "on_error": write on_error: continue there';
 const NO_SHELL =
   'there is no shell, and there are no containers: name a tool under "tool"; docs/tools.md says how to write your own';
 
 const RUN_TIMEOUT =
   'write timeout: SECONDS, or as in timeout: 1h30m: the limit of the whole run; each task has a limit of its own';
+const EXACT_RUN_TIMEOUT = { exact: hintForTimeout, otherwise: RUN_TIMEOUT };
+const CONCURRENCY_KEY =
+  'write max_running: 1 with concurrency_key: "{{params.NAME}}", which counts the runs of each value by itself';
 
 const CONDITIONS =
-  'if unless condition conditions precondition preconditions only_if skip_if switch case else';
+  'if unless condition conditions precondition preconditions only_if run_if skip_if switch case else';
+const TOLERANCES =
+  'continue_on_failure continue_on_error continue_on_fail ignore_errors ignore_failure allow_failure';
 const DEPENDENCIES = 'depends_on depends depend dependencies needs requires require after wait_for upstream';
 const STEPS = 'steps step jobs stages nodes activities states workflow dag';
-const HANDLERS =
-  'on_failure on_success on_exit on_complete handlers handler_on hooks finally always catch notify mail_on';
 const SCHEDULES = 'schedules cron on trigger triggers start_at start_date';
 const PAUSES = 'pause suspend suspended is_paused';
 const CACHES = 'caching memoize cache_key cache_ttl';
@@ -69,11 +88,9 @@ const REPEATS =
   'until while loop_until do_until do_while repeat_until retry_until repeat_policy repeat_interval poll polling poll_interval';
 
 const TASK_HINTS = createHints([
-  [CONDITIONS, CONDITION_ADVICE],
-  [
-    'continue_on_failure continue_on_error continue_on continue_on_fail ignore_errors ignore_failure allow_failure fail_fast',
-    'write on_error: continue, or for the items of a fan-out on_item_error: collect',
-  ],
+  [CONDITIONS, { exact: hintForCondition, otherwise: CONDITION_ADVICE }],
+  [TOLERANCES, { exact: hintForTolerance, otherwise: TOLERANCE }],
+  ['continue_on fail_fast', TOLERANCE],
   [
     'loop loops for for_each foreach each items with_items with_param with_sequence map matrix strategy parallel',
     'write parallel_over: "{{TASK.output}}", and {{item}} in the inputs',
@@ -99,7 +116,7 @@ const TASK_HINTS = createHints([
     'write retry: N, the number of further attempts; retry_delay and max_retry_delay set the delays, in seconds',
   ],
   ['retry_interval retry_delay_seconds retry_backoff', 'write retry_delay: SECONDS'],
-  [TIMEOUTS, 'write timeout: SECONDS, the limit of each attempt'],
+  [TIMEOUTS, { exact: hintForTimeout, otherwise: 'write timeout: SECONDS, the limit of each attempt' }],
   [
     'concurrency max_parallel max_concurrency max_concurrent parallelism limit',
     'write fan_out_concurrency: N',
@@ -109,14 +126,15 @@ const TASK_HINTS = createHints([
     'its output is read as {{ID.output}}; the tool store writes a value to the blackboard',
   ],
   ['secret secrets', NO_SECRETS],
-  [HANDLERS, NO_HANDLERS],
   [`schedule ${SCHEDULES}`, STARTS_WHOLE],
   [CACHES, TASK_CACHE],
   ['suspend pause approval approve wait wait_until signal sensor', NO_WAITING],
   [`priority priority_weight ${PRIORITIES}`, WHOLE_PRIORITY],
   [POOLS, POOL],
+  ['weight weights slots pool_slots', NO_WEIGHTS],
   ['trigger_rule trigger_rules', ALL_SUCCEED],
-  [`description comment comments note notes labels ${LABELS}`, 'write a comment after #'],
+  ['description comment comments note notes', 'write a comment after #'],
+  [`labels ${LABELS}`, TAGS_OF_TASK],
 ]);
 
 const PIPELINE_HINTS = createHints([
@@ -131,20 +149,23 @@ const PIPELINE_HINTS = createHints([
     'parallelism max_parallel max_active_steps max_active_tasks',
     'tasks have fields for this; for all tasks it is one of the options of the run, which wavetrain run --help lists',
   ],
-  [`${TIMEOUTS} dagrun_timeout workflow_run_timeout workflow_execution_timeout`, RUN_TIMEOUT],
+  [`${TIMEOUTS} dagrun_timeout workflow_run_timeout workflow_execution_timeout`, EXACT_RUN_TIMEOUT],
   ['max_active_runs max_concurrent_runs max_runs', { name: 'max_running' }],
-  ['concurrency concurrency_policy concurrency_group cancel_in_progress', MAX_RUNNING],
+  ['concurrency', { exact: hintForConcurrency, otherwise: MAX_RUNNING }],
+  ['concurrency_policy cancel_in_progress', MAX_RUNNING],
+  ['concurrency_group', CONCURRENCY_KEY],
   ['output outputs result results', 'the outputs of all tasks are the result of the run, by task id'],
-  [LABELS, TAGS],
+  [LABELS, { exact: hintForLabels, otherwise: TAGS }],
   ['secret secrets', NO_SECRETS],
   [`${CONDITIONS} when`, CONDITIONS_OF_TASKS],
-  [`${HANDLERS} on_error`, NO_HANDLERS],
+  [`${TOLERANCES} continue_on fail_fast`, TOLERANCE_OF_TASKS],
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
   [PRIORITIES, PRIORITY],
   ['priority_weight', { name: 'priority' }],
   [`pool ${POOLS}`, POOL_OF_TASK],
+  ['weight weights', NO_WEIGHTS],
 ]);
 
 const REPEAT_HINTS = createHints([
@@ -180,14 +201,14 @@ const PLAN_HINTS = createHints([
   [`${STEPS} tasks pipelines children`, 'the pipelines are under "sub_pipelines"'],
   ['name title', 'the name of a plan is its "id"'],
   ['concurrency parallelism max_parallel max_concurrency', 'write plan_concurrency: N'],
-  [TIMEOUTS, RUN_TIMEOUT],
+  [TIMEOUTS, EXACT_RUN_TIMEOUT],
   ['max_active_runs max_concurrent_runs max_runs', { name: 'max_running' }],
   ['concurrency_policy concurrency_group cancel_in_progress', MAX_RUNNING],
   ['concurrency_key', 'a plan has no params: max_running counts all of its runs'],
   [`params parameters ${ENVIRONMENT}`, 'the values of a plan are under "inputs"'],
-  [LABELS, TAGS],
+  [LABELS, { exact: hintForLabels, otherwise: TAGS }],
   [`${CONDITIONS} when`, CONDITIONS_OF_TASKS],
-  [`${HANDLERS} on_error`, NO_HANDLERS],
+  [`${TOLERANCES} continue_on fail_fast`, TOLERANCE_OF_TASKS],
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
@@ -224,26 +245,28 @@ export function hintForForeignField(
   known: readonly string[],
   owner: unknown,
 ): Hint | undefined {
-  const word = normalize(field);
-  if (known === TASK_FIELDS && DEPENDENCIES.split(' ').some((other) => normalize(other) === word)) {
-    return hintForDependencies(field, isObject(owner) ? owner : {});
+  if (known.includes(field)) return undefined;
+  const word = normalizeWord(field);
+  const map = isObject(owner) ? owner : {};
+  const isOfTask = known === TASK_FIELDS;
+  if (isOfTask && DEPENDENCIES.split(' ').some((other) => normalizeWord(other) === word)) {
+    return hintForDependencies(field, map);
   }
-  const renamed =
-    known === TASK_FIELDS && isObject(owner) ? hintForCondition(field, word, owner[field]) : undefined;
-  if (renamed !== undefined) return renamed;
-  const hint = HINTS.get(known)?.().get(word);
-  return typeof hint === 'object' ? hintRename(field, hint.name) : hint;
+  const foreign = { field, word, value: map[field], owner: map, known };
+  return toHint(HINTS.get(known)?.().get(word), foreign) ?? hintForHandlersOf(foreign);
 }
 
-/** Words for a condition whose value may be a template as it stands. */
-const SAME_CONDITION: ReadonlySet<string> = new Set(['if', 'condition', 'conditions', 'onlyif']);
+function toHint(hint: ForeignHint | undefined, foreign: ForeignWord): Hint | undefined {
+  if (typeof hint !== 'object') return hint;
+  return 'name' in hint ? hintRename(foreign.field, hint.name) : (hint.exact(foreign) ?? hint.otherwise);
+}
 
-/** A template alone, as conditions have it here. */
-const SINGLE_TEMPLATE = /^\{\{[^{}$=<>!&|()]+\}\}$/;
-
-function hintForCondition(field: string, word: string, value: unknown): Hint | undefined {
-  const isSame = SAME_CONDITION.has(word) && typeof value === 'string' && SINGLE_TEMPLATE.test(value.trim());
-  return isSame ? hintRename(field, 'when') : undefined;
+/** Handlers of runs (D80): those of a task are tasks of its pipeline. */
+function hintForHandlersOf(foreign: ForeignWord): Hint | undefined {
+  const { known } = foreign;
+  if (known === TASK_FIELDS) return hintForHandlerOfTask(foreign);
+  const hasHandlers = known === PIPELINE_FIELDS || known === PLAN_FIELDS || known === SUB_PIPELINE_FIELDS;
+  return hasHandlers ? hintForHandlers(foreign) : undefined;
 }
 
 /** More would not help. */
@@ -277,11 +300,6 @@ function createHints(groups: readonly (readonly [words: string, hint: ForeignHin
   let hints: Hints | undefined;
   return () =>
     (hints ??= new Map(
-      groups.flatMap(([words, hint]) => words.split(' ').map((word) => [normalize(word), hint])),
+      groups.flatMap(([words, hint]) => words.split(' ').map((word) => [normalizeWord(word), hint])),
     ));
-}
-
-/** `dependsOn`, `depends-on` and `DEPENDS_ON` are one word. */
-function normalize(word: string): string {
-  return word.toLowerCase().replaceAll(/[_-]/g, '');
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../common/json/json.js';
 import { PlanDefinition, SubPipelineDefinition } from './plan-schema.js';
+import { HANDLER_LISTS } from './fields.js';
 import type { DefinitionKind } from './root.js';
 import { PipelineDefinition, TaskDefinition } from './schema.js';
 
@@ -18,22 +19,26 @@ export interface ToolSchema {
   readonly needsInputs: boolean;
 }
 
-/**
- * Creates the JSON Schema of a pipeline file: a definition under `pipeline`, or the bare definition (D3).
- *
- * @param tools all tools that tasks may call; without them any name and any inputs are accepted
- */
-export function pipelineJsonSchema(tools?: readonly ToolSchema[]): Schema {
+/** The names that tasks may have; without one of them, any is accepted. */
+export interface TaskNames {
+  readonly tools?: readonly ToolSchema[];
+  /** Names of the pools of a server (D81). */
+  readonly pools?: ReadonlySet<string> | undefined;
+}
+
+/** Creates the JSON Schema of a pipeline file: a definition under `pipeline`, or the bare definition (D3). */
+export function pipelineJsonSchema(names: TaskNames = {}): Schema {
   const description =
     'Tasks that call tools, run in waves: under the key pipeline, or as the whole document.';
-  return createSchema('pipeline', description, { pipeline: pipelineWithTools(tools) });
+  return createSchema('pipeline', description, { pipeline: PIPELINE, task: taskWithNames(names) });
 }
 
 /** Creates the JSON Schema of a plan file, as `pipelineJsonSchema` does. It describes inline pipelines too (D44). */
-export function planJsonSchema(tools?: readonly ToolSchema[]): Schema {
+export function planJsonSchema(names: TaskNames = {}): Schema {
   const description =
     'Pipelines that pass values through the blackboard: under the key plan, or as the whole document.';
-  return createSchema('plan', description, { plan: planWithPipelines(), pipeline: pipelineWithTools(tools) });
+  const definitions = { plan: planWithPipelines(), pipeline: PIPELINE, task: taskWithNames(names) };
+  return createSchema('plan', description, definitions);
 }
 
 function createSchema(kind: DefinitionKind, description: string, definitions: Schema): Schema {
@@ -50,15 +55,24 @@ function createSchema(kind: DefinitionKind, description: string, definitions: Sc
   };
 }
 
-function pipelineWithTools(tools: readonly ToolSchema[] | undefined): object {
-  if (tools === undefined) return PipelineDefinition;
-  const { properties } = PipelineDefinition;
-  const tasks = { ...properties.tasks, items: taskWithTools(tools) };
-  return { ...PipelineDefinition, properties: { ...properties, tasks } };
+/** The lists of tasks of a definition lead to one schema of tasks, which has the inputs of all tools. */
+function withTaskReference<P extends object>(properties: P): P {
+  const lists = ['tasks', ...HANDLER_LISTS].flatMap((name) => {
+    const list: unknown = properties[name as keyof P];
+    return typeof list === 'object' ? [[name, { ...list, items: createRef('task') }] as const] : [];
+  });
+  return { ...properties, ...Object.fromEntries(lists) };
 }
 
-function taskWithTools(tools: readonly ToolSchema[]): Schema {
+const PIPELINE = {
+  ...PipelineDefinition,
+  properties: withTaskReference(PipelineDefinition.properties),
+};
+
+function taskWithNames({ tools, pools }: TaskNames): Schema {
   const { properties } = TaskDefinition;
+  const task = { title: 'task', ...TaskDefinition, properties: { ...properties, pool: poolOf(pools) } };
+  if (tools === undefined) return task;
   const tool = {
     ...properties.tool,
     enum: tools.map(({ name }) => name),
@@ -66,9 +80,8 @@ function taskWithTools(tools: readonly ToolSchema[]): Schema {
     enumDescriptions: tools.map(({ description }) => description),
   };
   return {
-    title: 'task',
-    ...TaskDefinition,
-    properties: { ...properties, tool },
+    ...task,
+    properties: { ...task.properties, tool },
     allOf: tools.map(({ name, inputs, needsInputs }) => ({
       // Otherwise a YAML language server offers a task of each tool where a field is wanted.
       if: { required: ['tool'], properties: { tool: { const: name, doNotSuggest: true } } },
@@ -78,14 +91,23 @@ function taskWithTools(tools: readonly ToolSchema[]): Schema {
   };
 }
 
+/** A list of choices must not be empty: where there are no pools, the validator says so. */
+function poolOf(pools: TaskNames['pools']): object {
+  const { pool } = TaskDefinition.properties;
+  return pools === undefined || pools.size === 0 ? pool : { ...pool, enum: [...pools, null] };
+}
+
 /** The validator checks inline pipelines separately; an editor has only the schema. */
 function planWithPipelines(): Schema {
   const properties = { ...SubPipelineDefinition.properties, pipeline: createRef('pipeline') };
   const items = { ...SubPipelineDefinition, properties };
   const sub_pipelines = { ...PlanDefinition.properties.sub_pipelines, items };
-  return { ...PlanDefinition, properties: { ...PlanDefinition.properties, sub_pipelines } };
+  return {
+    ...PlanDefinition,
+    properties: { ...withTaskReference(PlanDefinition.properties), sub_pipelines },
+  };
 }
 
-function createRef(kind: DefinitionKind): Schema {
+function createRef(kind: DefinitionKind | 'task'): Schema {
   return { $ref: `#/definitions/${kind}` };
 }

@@ -3,6 +3,7 @@ import { isObject } from '../../common/json/json.js';
 import type { Path } from '../problems/problem.js';
 import { type Hint, hintRename, hintReplace } from '../problems/hint.js';
 import { nearest } from '../did-you-mean.js';
+import { HANDLER_LISTS } from './fields.js';
 
 interface WrongType {
   readonly path: Path;
@@ -19,7 +20,7 @@ export function hintForWrongType({ path, wanted, value }: WrongType, keyLists: K
   const field = String(path.at(-1));
   switch (wanted) {
     case 'array':
-      return field === 'tasks' && isObject(value)
+      return LISTS_OF_TASKS.includes(field) && (isObject(value) || typeof value === 'string')
         ? 'begin each task with "- id: NAME"'
         : suggestList(field, value, keyLists);
     case 'object':
@@ -39,6 +40,8 @@ export function hintForWrongType({ path, wanted, value }: WrongType, keyLists: K
       return undefined;
   }
 }
+
+const LISTS_OF_TASKS: readonly string[] = ['tasks', ...HANDLER_LISTS];
 
 const OBJECT_HINTS: Readonly<Record<string, string>> = { inputs: 'write each input as NAME: VALUE' };
 

@@ -7,7 +7,11 @@ import {
   readProviderConfig,
 } from '../../../lib/common/config/config.js';
 import { systemEnvironment } from '../../../lib/common/config/environment.js';
-import { readServerConfig, readStoreFile } from '../../../lib/common/config/server-config.js';
+import {
+  readServerConfig,
+  readStoreFile,
+  SERVER_VARIABLES,
+} from '../../../lib/common/config/server-config.js';
 import { WavetrainError } from '../../../lib/common/errors.js';
 
 describe('readConfig', () => {
@@ -110,6 +114,17 @@ describe('readServerConfig: SERVICE_MEMORY and the heap (Limits)', () => {
       expect(() => readServerConfig({ SERVICE_RUN_TTL: wrong }), wrong).to.throw(
         `must be a whole number of seconds from 1 to 315360000, or a text such as 30s, 5m, 1h30m, 2d, not "${wrong}"`,
       );
+    }
+  });
+
+  it('reads every variable that takes seconds as text, too (D82)', () => {
+    const timed = SERVER_VARIABLES.filter(({ description }) => /\bseconds\b/.test(description));
+    expect(timed).to.have.length.above(3);
+    for (const { name, description } of timed) {
+      expect(description).to.match(/in seconds or as in \d+[dhms]/);
+      for (const value of ['30', '30s', '5m']) {
+        expect(() => readServerConfig({ [name]: value }), `${name}=${value}`).not.to.throw();
+      }
     }
   });
 

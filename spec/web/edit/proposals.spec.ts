@@ -13,10 +13,10 @@ import type { Vocabulary } from '../../../web/console/edit/model/vocabulary.js';
 import { readYaml } from '../../../web/console/edit/model/yaml-tree.js';
 import { cases } from '../../support/measuring/cases.js';
 
-const catalog = builtinCatalog();
+const catalog = builtinCatalog().withPools(['erp', 'gpu']);
 const VOCABULARY: Vocabulary = {
-  pipeline: pipelineJsonSchema(catalog.toolSchemas()),
-  plan: planJsonSchema(catalog.toolSchemas()),
+  pipeline: pipelineJsonSchema(catalog.taskNames()),
+  plan: planJsonSchema(catalog.taskNames()),
   tools: new Map(catalog.metadata().map((tool) => [tool.name, tool])),
 };
 
@@ -135,6 +135,62 @@ describe('What the editor proposes at the cursor', () => {
     expect(labelsAt('pipeline:\n  goal: for {{¦\n  params: {a: {}}')).to.include('params.a');
   });
 
+  it('are the pools of the server', () => {
+    expect(labelsAt('tasks:\n- id: a\n  pool: ¦')).to.deep.equal(['erp', 'gpu']);
+  });
+
+  const HANDLERS = `${TASKS}    - id: maybe
+      tool: mock
+      when: "{{fetch.output}}"
+  on_failure:
+    - id: alert
+      tool: store
+  finally:
+    - id: clean
+      tool: mock
+`;
+
+  it('are the lists of handlers, and within them the fields of a task, its tools and its inputs', () => {
+    expect(labelsAt(`${TASKS}  on_¦`)).to.include.members([
+      'on_success',
+      'on_failure',
+      'on_cancel',
+      'finally',
+    ]);
+    expect(labelsAt('on_failure:\n  - ¦')).to.include.members(['tool', 'inputs', 'retry', 'pool']);
+    expect(labelsAt('finally:\n- id: a\n  tool: ¦')).to.deep.equal(catalog.names());
+    expect(labelsAt('finally:\n- {id: a, tool: store, inputs: {key: k, ¦}}')).to.deep.equal([
+      'value',
+      'append',
+    ]);
+  });
+
+  it('is the end of the run in handlers alone, and the state of tasks that may not have run', () => {
+    const inTask = labelsAt(`${TASKS}    - id: c\n      inputs: {x: "{{¦"}\n`);
+    expect(inTask).to.include.members(['run.id', 'run.url', 'run.started_by']);
+    const ofEnd = ['run.status', 'run.error', 'run.failed_task'];
+    expect(inTask.filter((label) => ofEnd.includes(label))).to.deep.equal([]);
+    const inHandler = labelsAt(`${HANDLERS}    - id: last\n      inputs: {x: "{{¦"}\n`);
+    expect(inHandler).to.include.members([...ofEnd, 'run.id', 'fetch.output', 'maybe.output']);
+    expect(inHandler).to.include.members(['maybe.status', 'maybe.error']).and.not.include('fetch.status');
+  });
+
+  it('are no handlers but those that have run before', () => {
+    const at = (list: string) => labelsAt(`${HANDLERS}  ${list}:\n    - {id: new, await: [¦]}\n`);
+    expect(at('on_cancel')).to.deep.equal(['fetch', 'keep', 'maybe']);
+    expect(labelsAt(`${HANDLERS}    - {id: new, await: [¦]}\n`)).to.deep.equal([
+      'fetch',
+      'keep',
+      'maybe',
+      'alert',
+      'clean',
+    ]);
+    expect(labelsAt(HANDLERS.replace('tool: mock\n      when', 'await: [¦]\n      when'))).to.deep.equal([
+      'fetch',
+      'keep',
+    ]);
+  });
+
   it('are session keys where keys are listed', () => {
     expect(labelsAt(`${TASKS}  reads: [¦]`)).to.deep.equal(['seen']);
     const plan = 'plan:\n  sub_pipelines:\n    - {id: a, stores: [rows]}\n    - id: b\n      reads: [¦]\n';
@@ -214,6 +270,14 @@ describe('What the editor explains', () => {
     expect(tool?.names.map(({ name }) => name)).to.deep.equal(['key', 'value', 'append']);
   });
 
+  it('are lists of handlers, the fields of their tasks, and the end of the run within them', () => {
+    expect(explainAt('on_fai¦lure: []')?.text).to.match(/when the run has failed/);
+    expect(explainAt('finally:\n- id: a\n  re¦try: 3')).to.include({ title: 'retry' });
+    const read = (list: string) => explainAt(`${list}:\n- id: a\n  inputs: {x: "{{run.fai¦led_task}}"}`);
+    expect(read('on_failure')).to.include({ title: 'run.failed_task', detail: 'text or null' });
+    expect(read('tasks')).to.equal(undefined);
+  });
+
   it('is nothing else', () => {
     for (const marked of ['tasks:\n- id: so¦me', 'tasks:\n- id: a\n  inputs: {x: "{{params.na¦me}}"}', '¦']) {
       expect(explainAt(marked), marked).to.equal(undefined);
@@ -231,6 +295,8 @@ describe('The outline of a text in the editor', () => {
       ['last', ''],
     ]);
     expect(partAt(outlineOf(text), text.indexOf('seen'))?.id).to.equal('keep');
+    const handler = `${TASKS}  finally:\n    - {id: clean, tool: mock}\n`;
+    expect(partAt(outlineOf(handler), handler.indexOf('clean'))?.id).to.equal('clean');
   });
 
   it('gives the declarations of the params for a form', () => {

@@ -53,7 +53,7 @@ export function documentRoutes(
       summary: 'Get the JSON Schema of pipeline files, for editors',
       description: 'A JSON Schema, with the names and inputs of the tools of this server.',
       access: 'any',
-      create: () => pipelineJsonSchema(catalog.toolSchemas()),
+      create: () => pipelineJsonSchema(catalog.taskNames()),
     }),
     document({
       path: '/schemas/plan.json',
@@ -61,7 +61,7 @@ export function documentRoutes(
       summary: 'Get the JSON Schema of plan files, for editors',
       description: 'A JSON Schema, with the names and inputs of the tools of this server.',
       access: 'any',
-      create: () => planJsonSchema(catalog.toolSchemas()),
+      create: () => planJsonSchema(catalog.taskNames()),
     }),
   ];
 }

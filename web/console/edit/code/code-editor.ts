@@ -167,7 +167,7 @@ export class CodeEditor {
       first === undefined ? Math.max(0, line.text.search(/\S/)) + 2 : first.text.search(/\S/),
     );
     const written = write(
-      outline.parts.map(({ id }) => id),
+      [...outline.parts, ...outline.handlers].map(({ id }) => id),
       indent,
     );
     const at = line.to;

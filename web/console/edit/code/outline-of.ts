@@ -37,7 +37,8 @@ function read(state: EditorState, tree: Tree): Outline {
 
 /** Finds a task or a sub-pipeline, also behind the part of a long text that has been parsed so far. */
 export function findPart(state: EditorState, id: string): OutlinePart | undefined {
-  return wholeOutlineOf(state).parts.find((part) => part.id === id);
+  const { parts, handlers } = wholeOutlineOf(state);
+  return [...parts, ...handlers].find((part) => part.id === id);
 }
 
 /** Returns the outline of a text that is not in an editor. */

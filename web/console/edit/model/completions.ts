@@ -1,7 +1,16 @@
 import type { Json } from '../../../../lib/common/json/json.js';
 import type { CursorPlace } from './cursor-path.js';
-import type { Outline } from './outline.js';
-import { divide, formatType, type InnerPath, PLAIN_NAME, schemaAt, type Vocabulary } from './vocabulary.js';
+import { type Outline, type OutlinePart, partsIn } from './outline.js';
+import {
+  divide,
+  formatType,
+  type InnerPath,
+  isHandlerList,
+  isTaskList,
+  PLAIN_NAME,
+  schemaAt,
+  type Vocabulary,
+} from './vocabulary.js';
 
 /** Something that may be written at the cursor. */
 export interface Proposal {
@@ -61,8 +70,8 @@ function proposeKeys(
   return fields.filter(({ label }) => !written.has(label));
 }
 
-function schemaFields({ schema: root, rest }: InnerPath): Proposal[] {
-  const schema = schemaAt(root, rest);
+function schemaFields(inner: InnerPath): Proposal[] {
+  const schema = schemaAt(inner, inner.rest);
   const required = new Set(schema?.required);
   return Object.entries(schema?.properties ?? {}).map(([label, field], index) => ({
     label,
@@ -75,14 +84,10 @@ function schemaFields({ schema: root, rest }: InnerPath): Proposal[] {
 }
 
 /** The inputs of the tool of a task. */
-function inputFields(
-  { kind, rest }: InnerPath,
-  outline: Outline,
-  { tools }: Vocabulary,
-): Proposal[] | undefined {
-  const [list, index, field] = rest;
-  if (kind !== 'pipeline' || list !== 'tasks' || field !== 'inputs' || rest.length !== 3) return undefined;
-  const tool = tools.get(outline.parts[Number(index)]?.tool ?? '');
+function inputFields(inner: InnerPath, outline: Outline, { tools }: Vocabulary): Proposal[] | undefined {
+  const [list, index, field] = inner.rest;
+  if (!isTaskList(inner) || field !== 'inputs' || inner.rest.length !== 3) return undefined;
+  const tool = tools.get(partsIn(outline, list)[Number(index)]?.tool ?? '');
   return Object.values(tool?.inputs ?? {}).map((input, at) => ({
     label: input.name,
     detail: [input.type, input.required ? 'required' : ''].filter(Boolean).join(', '),
@@ -101,24 +106,25 @@ function proposeValues(
 ): Proposal[] {
   const { rest, kind } = inner;
   const [list, index, field, name] = rest;
-  const isTask = kind === 'pipeline' && list === 'tasks';
+  const isTask = isTaskList(inner);
+  const own = { list, index: Number(index) };
   if (isTask && field === 'tool') return proposeTools(tools);
-  if (isTask && field === 'await' && rest.length === 4) return proposeTasks(outline, Number(index));
-  if (isTask && field === 'parallel_over') return quoted(cursor, templatePaths(outline, Number(index)));
+  if (isTask && field === 'await' && rest.length === 4) return proposeTasks(outline, own);
+  if (isTask && field === 'parallel_over') return quoted(cursor, templatePaths(outline, own));
   if (isTask && field === 'inputs' && rest.length === 4) {
-    const { tool = '' } = outline.parts[Number(index)] ?? {};
+    const { tool = '' } = partsIn(outline, list)[Number(index)] ?? {};
     if (tool === 'store' && name === 'key') return proposeNames(outline.sessionKeys, 'session key');
     const input = tools.get(tool)?.inputs[String(name)];
     const choices = input?.enum ?? (input?.type === 'boolean' ? [true, false] : undefined);
     if (choices !== undefined) return proposeChoices(choices, input?.default);
     if (input?.registry !== undefined) return proposeRegistry(tools.get(tool), input.registry);
-    return quoted(cursor, templatePaths(outline, Number(index)));
+    return quoted(cursor, templatePaths(outline, own));
   }
   if (field === 'inputs' && kind === 'plan') return proposeNames(outline.inputs, 'input of the plan');
   if (list === 'reads' || field === 'reads' || field === 'stores') {
     return proposeNames(outline.sessionKeys, 'session key');
   }
-  const schema = schemaAt(inner.schema, rest);
+  const schema = schemaAt(inner, rest);
   const isBoolean =
     schema?.type === 'boolean' || (Array.isArray(schema?.type) && schema.type[0] === 'boolean');
   return proposeChoices(schema?.enum ?? (isBoolean ? [true, false] : []), schema?.default);
@@ -147,10 +153,23 @@ function proposeRegistry(
   }));
 }
 
-function proposeTasks({ parts }: Outline, own: number): Proposal[] {
-  return parts
-    .filter(({ id }, index) => id !== '' && index !== own)
-    .map(({ id, tool }) => ({ label: id, detail: tool, kind: 'task' }));
+/** A task by its list and its place there. */
+interface TaskPlace {
+  readonly list: unknown;
+  readonly index: number;
+}
+
+function proposeTasks(outline: Outline, own: TaskPlace): Proposal[] {
+  return readableParts(outline, own).map(({ id, tool }) => ({ label: id, detail: tool, kind: 'task' }));
+}
+
+/** The tasks that a task can read or await: no handlers but those of its list, and in `finally` those of all (D80). */
+function readableParts(outline: Outline, own: TaskPlace): readonly OutlinePart[] {
+  const { list } = own;
+  const handlers = outline.handlers.filter((part) => list === 'finally' || part.list === list);
+  const ownPart = partsIn(outline, list)[own.index];
+  const all = [...outline.parts, ...(isHandlerList(list) ? handlers : [])];
+  return all.filter((part) => part !== ownPart && part.id !== '' && part.id !== ownPart?.id);
 }
 
 function proposeNames(names: readonly string[], detail: string): Proposal[] {
@@ -177,13 +196,14 @@ function quoted({ isQuoted, typed }: CursorPlace, paths: readonly Proposal[]): P
 }
 
 /** Lists what templates of a task can read. */
-function templatePaths({ parts, params, inputs, sessionKeys }: Outline, own: number): Proposal[] {
-  const { id: ownId, isFanOut } = parts[own] ?? { id: undefined, isFanOut: false };
+function templatePaths(outline: Outline, own: TaskPlace): Proposal[] {
+  const { params, inputs, sessionKeys } = outline;
   const paths: Proposal[] = [];
-  if (isFanOut) paths.push({ label: 'item', detail: 'of the list', kind: 'value', boost: 20 });
-  for (const { id, tool } of parts) {
-    if (id === '' || id === ownId) continue;
+  if (partsIn(outline, own.list)[own.index]?.isFanOut === true)
+    paths.push({ label: 'item', detail: 'of the list', kind: 'value', boost: 20 });
+  for (const { id, tool, isUncertain, list } of readableParts(outline, own)) {
     paths.push({ label: `${id}.output`, detail: tool, kind: 'task', boost: 10 });
+    if (isUncertain && list !== 'sub_pipelines') paths.push(...membersOf(id));
   }
   const add = (prefix: string, names: readonly string[], detail: string): void => {
     for (const name of names) {
@@ -194,8 +214,41 @@ function templatePaths({ parts, params, inputs, sessionKeys }: Outline, own: num
   add('pipeline.inputs.', inputs, 'input');
   add('session.', sessionKeys, 'session key');
   paths.push({ label: 'pipeline.goal', detail: 'text', kind: 'value', boost: -10 });
-  return paths;
+  return [...paths, ...(isHandlerList(own.list) ? RUN_END : []), ...RUN_MEMBERS];
 }
+
+/** The state of a task that may be skipped, or fail without its run (D79). */
+function membersOf(id: string): Proposal[] {
+  const status = 'succeeded, failed or skipped';
+  const error = 'The error as text; null unless it has failed.';
+  return [
+    { label: `${id}.status`, detail: status, kind: 'value', boost: 9 },
+    { label: `${id}.error`, detail: 'text or null', info: error, kind: 'value', boost: 8 },
+  ];
+}
+
+function runMember(name: string, detail: string, info: string, boost: number): Proposal {
+  return { label: `run.${name}`, detail, info, kind: 'value', boost };
+}
+
+/** The members of the run that handlers alone can read (D80). */
+const RUN_END: readonly Proposal[] = [
+  runMember('status', 'text', 'How the tasks have ended: succeeded, failed or cancelled.', 7),
+  runMember('error', 'text or null', 'What the run has failed of.', 6),
+  runMember(
+    'failed_task',
+    'text or null',
+    'The task that the run has failed of, such as load or fetch[2].',
+    5,
+  ),
+];
+
+const RUN_MEMBERS: readonly Proposal[] = [
+  runMember('id', 'text', 'The id of the run.', -11),
+  runMember('url', 'text or null', 'The page of the run on its server.', -12),
+  runMember('started_by', 'map', 'Who has started the run, as kind and name.', -13),
+  runMember('trigger', 'text or null', 'schedule or webhook, when one of them has started the run.', -14),
+];
 
 const OUTPUT_OF_ROUND: Proposal = {
   label: 'this.output',
@@ -223,10 +276,13 @@ function proposeTemplate(cursor: CursorPlace, inner: InnerPath, outline: Outline
   // Only a path at the start of the template; after `??` stands a literal.
   if (written.length !== template.length) return { from, options: [] };
   if (inner.rest[0] === 'goal') {
-    const options = templatePaths(outline, -1).filter(({ label }) => label.startsWith('params.'));
+    const options = templatePaths(outline, { list: undefined, index: -1 }).filter(({ label }) =>
+      label.startsWith('params.'),
+    );
     return { from, options };
   }
-  const own = inner.rest[0] === 'tasks' ? Number(inner.rest[1]) : -1;
+  const [list, index] = inner.rest;
+  const own = isTaskList(inner) ? { list, index: Number(index) } : { list: undefined, index: -1 };
   const isList = inner.rest[2] === 'parallel_over';
   const paths = templatePaths(outline, own).filter(({ label }) => !isList || label !== 'item');
   const isRound = inner.rest[2] === 'repeat' && inner.rest[3] === 'until';

@@ -1,7 +1,8 @@
+import { propose } from './completions.js';
 import type { CursorPlace } from './cursor-path.js';
 import { findCursor } from './cursor-path.js';
-import type { Outline } from './outline.js';
-import { divide, formatType, schemaAt, type Vocabulary } from './vocabulary.js';
+import { type Outline, partsIn } from './outline.js';
+import { divide, formatType, isTaskList, schemaAt, type Vocabulary } from './vocabulary.js';
 
 /** The facts about a field or a tool. */
 export interface Explanation {
@@ -30,7 +31,11 @@ export function explain(
   const word = text.slice(from, to);
   if (word === '') return undefined;
   const cursor = findCursor(text, to);
-  if (cursor.template !== undefined || cursor.typed !== word) return undefined;
+  if (cursor.template !== undefined) {
+    const found = explainPath(word, cursor, outline, vocabulary);
+    return found && { ...found, from, to };
+  }
+  if (cursor.typed !== word) return undefined;
   const isKey = /^["']?\s*:(?:\s|$)/.test(text.slice(to, to + 20));
   const found = isKey
     ? explainField(word, cursor, outline, vocabulary)
@@ -40,17 +45,30 @@ export function explain(
 
 type Found = Omit<Explanation, 'from' | 'to'>;
 
+/** Explains a path that a template reads, such as `run.status`, where it may be read. */
+function explainPath(
+  word: string,
+  cursor: CursorPlace,
+  outline: Outline,
+  vocabulary: Vocabulary,
+): Found | undefined {
+  const { options } = propose(cursor, outline, vocabulary);
+  const { detail = '', info } = options.find(({ label }) => label === word) ?? {};
+  return info === undefined ? undefined : { title: word, detail, text: info, names: [] };
+}
+
 function explainField(
   word: string,
   { path }: CursorPlace,
   outline: Outline,
   vocabulary: Vocabulary,
 ): Found | undefined {
-  const { kind, rest, schema, subPipeline } = divide(path, outline.kind, vocabulary);
+  const inner = divide(path, outline.kind, vocabulary);
+  const { rest, subPipeline } = inner;
   const scope = subPipeline === undefined ? outline : (outline.parts[subPipeline]?.pipeline ?? outline);
   const [list, index, field] = rest;
-  if (kind === 'pipeline' && list === 'tasks' && field === 'inputs' && rest.length === 3) {
-    const tool = vocabulary.tools.get(scope.parts[Number(index)]?.tool ?? '');
+  if (isTaskList(inner) && field === 'inputs' && rest.length === 3) {
+    const tool = vocabulary.tools.get(partsIn(scope, list)[Number(index)]?.tool ?? '');
     const input = tool?.inputs[word];
     if (input === undefined) return undefined;
     return { title: word, detail: detailOf(input), text: input.description, names: [] };
@@ -59,7 +77,7 @@ function explainField(
     const text = vocabulary[word].definitions?.[word]?.description ?? '';
     return { title: word, detail: '', text, names: [] };
   }
-  const found = schemaAt(schema, [...rest, word]);
+  const found = schemaAt(inner, [...rest, word]);
   if (found?.description === undefined) return undefined;
   const usual = found.default === undefined ? '' : `default ${JSON.stringify(found.default)}`;
   const detail = [formatType(found), usual].filter(Boolean).join(', ');

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../../../lib/common/json/json.js';
+import { HANDLER_LISTS } from '../../../../lib/definition/schema/fields.js';
 import type { ParamDeclaration } from '../../shell/param-values.js';
-import { child, namesIn, toJson, type YamlNode } from './yaml-tree.js';
+import { isHandlerList } from './vocabulary.js';
+import { child, namesIn, toJson, type YamlEntry, type YamlNode } from './yaml-tree.js';
 
 /** The declarations of a definition, as far as they are written. */
 export interface Outline {
@@ -10,6 +12,8 @@ export interface Outline {
   readonly id: string;
   /** Of a pipeline its tasks, of a plan its sub-pipelines. */
   readonly parts: readonly OutlinePart[];
+  /** The tasks that run at the end, in the order of their lists (D80). */
+  readonly handlers: readonly OutlinePart[];
   readonly params: readonly string[];
   readonly inputs: readonly string[];
   /** Keys of the blackboard that the definition names anywhere. */
@@ -20,7 +24,11 @@ export interface Outline {
 export interface OutlinePart {
   readonly id: string;
   readonly tool: string;
+  /** The field that lists it, such as `tasks` or `finally`. */
+  readonly list: string;
   readonly isFanOut: boolean;
+  /** It may be skipped, or fail without its run: its state can be read (D79). */
+  readonly isUncertain: boolean;
   readonly from: number;
   readonly to: number;
   /** The pipeline that a plan has in place. */
@@ -32,6 +40,7 @@ export const EMPTY_OUTLINE: Outline = {
   root: undefined,
   id: '',
   parts: [],
+  handlers: [],
   params: [],
   inputs: [],
   sessionKeys: [],
@@ -47,27 +56,38 @@ export function readOutline(document: YamlNode | undefined): Outline {
 }
 
 function outlineOf(root: YamlNode, kind: Outline['kind']): Outline {
-  const list = child(root, kind === 'plan' ? 'sub_pipelines' : 'tasks');
-  const parts = (list?.entries ?? []).map(({ value, from, to }) => partOf(value, from, to));
-  const stored = (list?.entries ?? []).flatMap(({ value }) => keysOf(value));
+  const tasks = listOf(root, kind === 'plan' ? 'sub_pipelines' : 'tasks');
+  const handlers = HANDLER_LISTS.flatMap((list) => listOf(root, list));
+  const stored = [...tasks, ...handlers].flatMap(({ value }) => keysOf(value));
   const keys = [...namesIn(child(root, 'reads')), ...stored];
   return {
     kind,
     root,
     id: child(root, 'id')?.text ?? '',
-    parts,
+    parts: tasks.map(partOf),
+    handlers: handlers.map(partOf),
     params: namesIn(child(root, 'params')),
     inputs: namesIn(child(root, 'inputs')),
     sessionKeys: [...new Set(keys)],
   };
 }
 
-function partOf(value: YamlNode | undefined, from: number, to: number): OutlinePart {
+interface ListedEntry extends YamlEntry {
+  readonly list: string;
+}
+
+function listOf(root: YamlNode, list: string): ListedEntry[] {
+  return (child(root, list)?.entries ?? []).map((entry) => ({ ...entry, list }));
+}
+
+function partOf({ value, from, to, list }: ListedEntry): OutlinePart {
   const inline = child(value, 'pipeline');
   return {
     id: child(value, 'id')?.text ?? '',
     tool: child(value, 'tool')?.text ?? '',
+    list,
     isFanOut: child(value, 'parallel_over') !== undefined,
+    isUncertain: child(value, 'when') !== undefined || child(value, 'on_error')?.text === 'continue',
     from,
     to,
     pipeline: inline?.kind === 'map' ? outlineOf(inline, 'pipeline') : undefined,
@@ -83,9 +103,14 @@ function keysOf(part: YamlNode | undefined): string[] {
   return [...namesIn(child(part, 'reads')), ...namesIn(child(part, 'stores'))];
 }
 
+/** Returns the tasks of a list, or the sub-pipelines. */
+export function partsIn({ parts, handlers }: Outline, list: unknown): readonly OutlinePart[] {
+  return isHandlerList(list) ? handlers.filter((part) => part.list === list) : parts;
+}
+
 /** Returns the task or sub-pipeline at an offset. */
-export function partAt({ parts }: Outline, offset: number): OutlinePart | undefined {
-  return parts.find(({ from, to }) => from <= offset && offset <= to);
+export function partAt({ parts, handlers }: Outline, offset: number): OutlinePart | undefined {
+  return [...parts, ...handlers].find(({ from, to }) => from <= offset && offset <= to);
 }
 
 /** The ids of the sub-pipelines whose pipelines a plan has in place, where another text of it takes them from files. */

@@ -1,4 +1,5 @@
 import type { Json } from '../../../../lib/common/json/json.js';
+import { HANDLER_LISTS } from '../../../../lib/definition/schema/fields.js';
 import type { ToolMetadata } from '../../../../lib/tools/catalog.js';
 
 /** As much of JSON Schema as the schemas of definitions use. */
@@ -25,6 +26,8 @@ export interface Vocabulary {
 /** A path from the root of a text, divided into the definition and what is within. */
 export interface InnerPath {
   readonly schema: JsonSchema | undefined;
+  /** The schemas that references within the schema lead to. */
+  readonly definitions: JsonSchema['definitions'];
   readonly kind: 'pipeline' | 'plan';
   /** The part of the path from the pipeline or the plan that contains its end. */
   readonly rest: readonly (string | number)[];
@@ -46,16 +49,18 @@ export function divide(
   const rest = hasKey ? path.slice(1) : path;
   const [list, index, field, ...inner] = rest;
   if (kind === 'plan' && list === 'sub_pipelines' && field === 'pipeline' && typeof index === 'number') {
-    const schema = vocabulary.pipeline.definitions?.['pipeline'];
-    return { kind: 'pipeline', rest: inner, subPipeline: index, isRoot: false, schema };
+    const { definitions } = vocabulary.pipeline;
+    const schema = definitions?.['pipeline'];
+    return { kind: 'pipeline', rest: inner, subPipeline: index, isRoot: false, schema, definitions };
   }
-  const schema = vocabulary[kind].definitions?.[kind];
-  return { kind, rest, subPipeline: undefined, isRoot: path.length === 0, schema };
+  const { definitions } = vocabulary[kind];
+  const schema = definitions?.[kind];
+  return { kind, rest, subPipeline: undefined, isRoot: path.length === 0, schema, definitions };
 }
 
 /** Returns the schema of the value at a path within a definition; undefined where anything may be. */
 export function schemaAt(
-  root: JsonSchema | undefined,
+  { schema: root, definitions }: Pick<InnerPath, 'schema' | 'definitions'>,
   path: readonly (string | number)[],
 ): JsonSchema | undefined {
   let schema = root;
@@ -69,8 +74,20 @@ export function schemaAt(
           ? properties[key]
           : patternProperties?.['^.*$'];
     }
+    const reference = schema?.$ref?.replace('#/definitions/', '');
+    if (reference !== undefined) schema = definitions?.[reference];
   }
   return schema;
+}
+
+/** True for the path of a list of tasks: those of a pipeline, or handlers (D80). */
+export function isTaskList({ kind, rest: [list] }: Pick<InnerPath, 'kind' | 'rest'>): boolean {
+  return (kind === 'pipeline' && list === 'tasks') || isHandlerList(list);
+}
+
+/** True for the name of a list of handlers. */
+export function isHandlerList(name: unknown): boolean {
+  return HANDLER_LISTS.some((list) => list === name);
 }
 
 /** Formats what a field takes: `integer`, `one of fail, collect`. */
