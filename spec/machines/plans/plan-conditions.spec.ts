@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { isSettled, toRunStatus } from '../../machines/status.js';
-import { type StartedPlanMachine, startPlanMachine } from '../support/runs/start-plan-machine.js';
+import { isSettled, toRunStatus } from '../../../machines/status.js';
+import { type StartedPlanMachine, startPlanMachine } from '../../support/runs/start-plan-machine.js';
 
 const conditional = (id: string, ...needs: string[]): Parameters<typeof startPlanMachine>[0][number] => ({
   id,
