@@ -2,6 +2,8 @@
 export interface SubPipelineNeeds {
   readonly id: string;
   readonly needs: readonly string[];
+  /** Set when it may be skipped: whether it is, is decided when it would begin (D77). */
+  readonly isConditional?: boolean;
 }
 
 /** Tracks which sub-pipelines may begin: those whose needs are met, in declaration order (D45). */
@@ -11,6 +13,7 @@ export class Readiness {
   readonly #unmetCounts: number[];
   readonly #dependents: readonly number[][];
   readonly #rankById: ReadonlyMap<string, number>;
+  readonly #conditional: ReadonlySet<string>;
   readonly #ready = new MinHeap();
 
   /** @param subPipelines in declaration order */
@@ -19,6 +22,7 @@ export class Readiness {
     this.#unmetCounts = subPipelines.map(({ needs }) => needs.length);
     this.#dependents = subPipelines.map(() => []);
     this.#rankById = new Map(this.#ids.map((id, rank) => [id, rank]));
+    this.#conditional = new Set(subPipelines.filter((each) => each.isConditional).map(({ id }) => id));
     for (const [rank, { needs }] of subPipelines.entries()) {
       for (const need of needs) this.#getDependents(need).push(rank);
       if (needs.length === 0) this.#ready.push(rank);
@@ -31,7 +35,11 @@ export class Readiness {
     return rank === undefined ? undefined : this.#ids[rank];
   }
 
-  /** Records that a sub-pipeline succeeded: those that needed nothing else become ready. */
+  isConditional(id: string): boolean {
+    return this.#conditional.has(id);
+  }
+
+  /** Records that a sub-pipeline succeeded, or was skipped: those that needed nothing else become ready. */
   release(id: string): void {
     for (const rank of this.#getDependents(id)) {
       const unmet = (this.#unmetCounts[rank] ?? 0) - 1;

@@ -1,6 +1,6 @@
 import type { SnapshotFrom } from 'xstate';
 import type { runMachine } from './run.js';
-import type { RunStatus, TaskStatus } from './types.js';
+import type { RunStatus, SubPipelineStatus, TaskStatus } from './types.js';
 
 export type RunSnapshot = SnapshotFrom<typeof runMachine>;
 
@@ -33,6 +33,21 @@ export function toRunStatus(snapshot: StatusSnapshot): RunStatus {
 /** The status of a run that has begun in another process, and is not rebuilt yet (D68). */
 export function toBegunStatus(isCancelled: boolean): RunStatus {
   return isCancelled ? 'cancelled' : 'running';
+}
+
+/** The status of a sub-pipeline that has no run, because its condition did not hold (D77). */
+export const SKIPPED_STATUS: SubPipelineStatus = 'skipped';
+
+/**
+ * The status of a sub-pipeline; null before it begins, and when the plan has ended before.
+ *
+ * @param run the status of its run; undefined when it has none
+ */
+export function toSubPipelineStatus(
+  run: RunStatus | undefined,
+  isSkipped: boolean,
+): SubPipelineStatus | null {
+  return isSkipped ? SKIPPED_STATUS : (run ?? null);
 }
 
 /** The known state of a task, or of an item of a fan-out. */

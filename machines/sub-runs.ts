@@ -11,14 +11,18 @@ import {
 import { type EventLoopBudget, PortBinding } from './ports.js';
 import { Readiness, type SubPipelineNeeds } from './readiness.js';
 import { type RunActor, runMachine, type RunMachineInput } from './run.js';
-import { toRunStatus } from './status.js';
-import type { RunStatus, TaskResult } from './types.js';
+import { SKIPPED_STATUS, toRunStatus } from './status.js';
+import type { SubPipelineStatus, TaskResult } from './types.js';
 
 /** The ports through which a plan's machines reach the world. No member throws. */
 export interface PlanPorts {
   readonly eventLoopBudget: EventLoopBudget;
   /** Returns the input of the machine of a sub-pipeline. */
   input(subPipelineId: string): RunMachineInput;
+  /** Looks at the conditions of a sub-pipeline that would begin now; reports once whether it is skipped (D77). */
+  decide(subPipelineId: string, onDecided: (isSkipped: boolean) => void): void;
+  /** Called when a sub-pipeline is skipped, before another one begins. */
+  onSkipped(subPipelineId: string): void;
   /** Binds ports to the run of a sub-pipeline and starts it; it begins when its session has been read. */
   begin(subPipelineId: string, run: RunActor): void;
   /** Called when the run of a sub-pipeline was cancelled. */
@@ -32,8 +36,9 @@ export interface PlanPorts {
 export const planPorts = new PortBinding<PlanPorts>();
 
 /**
- * The runs of a plan's sub-pipelines. Each begins when those that it needs have succeeded and the concurrency allows
- * it; when several are ready, they begin in declaration order (D45). After a failure or a cancel no run begins, and
+ * The runs of a plan's sub-pipelines. Each begins when those that it needs have succeeded, or were skipped, and the
+ * concurrency allows it; when several are ready, they begin in declaration order (D45). One with conditions holds its
+ * place while they are looked at; if they do not hold, it is skipped (D77). After a failure or a cancel no run begins, and
  * those at work finish. It decides nothing about the plan: it reports when nothing is at work any more.
  */
 export type SubRunsSnapshot = Snapshot<undefined> & {
@@ -46,16 +51,19 @@ export type SubRunsSnapshot = Snapshot<undefined> & {
   /** Maximum number of runs at work. */
   concurrency: number;
   live: Map<string, RunActor>;
+  /** The sub-pipelines whose conditions are being looked at. */
+  deciding: Set<string>;
   /** The runs that have yet to be cancelled, or stopped by force. */
   closing: { readonly event: CloseEvent; readonly runs: Iterator<readonly [string, RunActor]> } | undefined;
-  /** Final statuses of the runs that have ended, by sub-pipeline id. */
-  ended: Map<string, RunStatus>;
+  /** Final statuses of the runs that have ended, and those of skipped sub-pipelines, by sub-pipeline id. */
+  ended: Map<string, SubPipelineStatus>;
   toJSON(): unknown;
 };
 
 export type SubRunsEvent =
   | { readonly type: 'sub-runs.begin' }
   | { readonly type: 'sub-runs.continue' }
+  | { readonly type: 'sub-runs.decided'; readonly id: string; readonly isSkipped: boolean }
   | { readonly type: 'sub-runs.concluded'; readonly result: TaskResult }
   | { readonly type: 'cancel' }
   | { readonly type: 'abort' }
@@ -74,13 +82,17 @@ export const subRunsChart: LogicChart<SubRunsSnapshot['value'], SubRunsEvent['ty
         concluding: 'all have succeeded',
         settled: 'none is at work',
       },
+      'sub-runs.decided': {
+        running: 'runs are left',
+        concluding: 'all are over',
+      },
       'xstate.done.actor.*': {
         running: 'runs are left',
         concluding: 'all have succeeded',
         settled: 'it is closed, none is at work',
       },
-      cancel: 'running',
-      abort: 'running',
+      cancel: { running: 'runs are at work', settled: 'only conditions are looked at' },
+      abort: { running: 'runs are at work', settled: 'only conditions are looked at' },
       'close.continue': 'running',
       continue: 'running',
       step: 'running',
@@ -129,6 +141,7 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
     readiness: new Readiness(subPipelines),
     concurrency,
     live: new Map(),
+    deciding: new Set(),
     closing: undefined,
     ended: new Map(),
     toJSON: summarize,
@@ -148,6 +161,9 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
       case 'sub-runs.continue':
         runs.postponed = false;
         schedule(runs, scope);
+        return runs;
+      case 'sub-runs.decided':
+        applyDecision(runs, event.id, event.isSkipped, scope);
         return runs;
       case 'sub-runs.concluded':
         reportToPlan(runs, event.result.ok, scope);
@@ -188,7 +204,7 @@ type SubRunsScope = ActorScope<SubRunsSnapshot, SubRunsEvent>;
 function schedule(runs: SubRunsSnapshot, scope: SubRunsScope): void {
   if (runs.postponed) return;
   beginReady(runs, scope);
-  if (runs.live.size > 0) return;
+  if (runs.live.size + runs.deciding.size > 0) return;
   if (runs.closed) reportToPlan(runs, false, scope);
   else conclude(runs, scope);
 }
@@ -196,18 +212,40 @@ function schedule(runs: SubRunsSnapshot, scope: SubRunsScope): void {
 /** Begins a limited number of runs per tick, so that a wide plan does not block the event loop. */
 function beginReady(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
   const ports = planPorts.find(self);
-  for (let begun = 1; !runs.closed && runs.live.size < runs.concurrency; begun++) {
+  for (let begun = 1; !runs.closed && runs.live.size + runs.deciding.size < runs.concurrency; begun++) {
     const id = runs.readiness.next();
     if (id === undefined) return;
-    const run = createActor(runMachine, { parent: self, id, src: 'run', input: ports.input(id) });
-    runs.live.set(id, run);
-    ports.begin(id, run);
+    if (runs.readiness.isConditional(id)) decide(runs, id, self);
+    else begin(runs, id, self);
     if (begun === RUNS_PER_TICK) {
       runs.postponed = true;
       ports.eventLoopBudget.defer(() => self.send({ type: 'sub-runs.continue' }));
       return;
     }
   }
+}
+
+function begin(runs: SubRunsSnapshot, id: string, self: SubRunsScope['self']): void {
+  const ports = planPorts.find(self);
+  const run = createActor(runMachine, { parent: self, id, src: 'run', input: ports.input(id) });
+  runs.live.set(id, run);
+  ports.begin(id, run);
+}
+
+/** Asks whether a sub-pipeline is skipped. The decision is an event, so it comes after this transition. */
+function decide(runs: SubRunsSnapshot, id: string, self: SubRunsScope['self']): void {
+  runs.deciding.add(id);
+  planPorts.find(self).decide(id, (isSkipped) => self.send({ type: 'sub-runs.decided', id, isSkipped }));
+}
+
+/** Ignores a decision that comes after the plan was closed. */
+function applyDecision(runs: SubRunsSnapshot, id: string, isSkipped: boolean, scope: SubRunsScope): void {
+  if (!runs.deciding.delete(id)) return;
+  if (!isSkipped) return begin(runs, id, scope.self);
+  runs.ended.set(id, SKIPPED_STATUS);
+  planPorts.find(scope.self).onSkipped(id);
+  runs.readiness.release(id);
+  schedule(runs, scope);
 }
 
 function recordEnd(runs: SubRunsSnapshot, id: string, { self }: SubRunsScope): void {
@@ -217,17 +255,24 @@ function recordEnd(runs: SubRunsSnapshot, id: string, { self }: SubRunsScope): v
   const status = toRunStatus(run.getSnapshot());
   runs.ended.set(id, status);
   planPorts.find(self).ended(id);
-  if (status === 'succeeded') runs.readiness.release(id);
-  else runs.closed = true;
+  if (status === 'succeeded') return runs.readiness.release(id);
+  runs.closed = true;
+  runs.deciding.clear();
 }
 
-/** Lets no further run begin. While the plan concludes no tool is at work, so there is nothing to wait for. */
+/**
+ * Lets no further run begin, not even one whose conditions are being looked at. While the plan concludes no tool is at
+ * work, so there is nothing to wait for.
+ */
 function close(runs: SubRunsSnapshot, event: CloseEvent, scope: SubRunsScope): void {
   const isUnderWay = runs.closing !== undefined;
+  const isDeciding = runs.deciding.size > 0;
   runs.closed = true;
+  runs.deciding.clear();
   runs.closing = { event, runs: runs.live.entries() };
   if (!isUnderWay) closeRuns(runs, scope);
-  if (runs.value === 'concluding') reportToPlan(runs, false, scope);
+  const isIdle = isDeciding && runs.live.size === 0 && !runs.postponed;
+  if (runs.value === 'concluding' || isIdle) reportToPlan(runs, false, scope);
 }
 
 /** Cancels runs at work: some at once, the others in later turns, because they may be thousands. */

@@ -1,6 +1,9 @@
 /** The status of a run as the outside sees it (States and transitions). */
 export type RunStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
 
+/** The status of a sub-pipeline: that of its run, or `skipped` when it has none, because its condition did not hold (D77). */
+export type SubPipelineStatus = RunStatus | 'skipped';
+
 /** The status of a task or an item: `pending` may still begin, `skipped` cannot: its condition did not hold (D78), or its run or fan-out has ended (D59). */
 export type TaskStatus = 'pending' | 'running' | 'succeeded' | 'failed' | 'skipped';
 

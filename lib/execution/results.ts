@@ -1,4 +1,5 @@
-import type { RunStatus } from '../../machines/types.js';
+import { toSubPipelineStatus } from '../../machines/status.js';
+import type { RunStatus, SubPipelineStatus } from '../../machines/types.js';
 import {
   createRunError,
   type FailedTask,
@@ -50,8 +51,8 @@ export interface PlanResult extends Shape<typeof PlanResultSchema> {}
 /** The progress of a run (D28). A plan sums up its sub-pipelines. */
 export interface RunProgress extends Shape<typeof RunProgressSchema> {}
 
-/** Sub-pipeline id to the status of its run; null when it has not begun. */
-export type SubPipelineStatuses = Record<string, RunStatus | null>;
+/** Sub-pipeline id to the status of its run; `skipped` when it has none (D77), null when it has not begun. */
+export type SubPipelineStatuses = Record<string, SubPipelineStatus | null>;
 
 /** A file of a run: one that a tool has written, or bytes that a tool has returned (D24, D63). */
 export interface RunArtifact extends Shape<typeof RunArtifactSchema> {}
@@ -93,9 +94,29 @@ export function toHandlerFields(outcome: HandlerOutcome | null): {
   return { handlers: { ...outcome.outputs }, handler_failures: [...outcome.failures] };
 }
 
-/** The tasks of a plan that called nothing, by sub-pipeline in the order in which those began. */
-export function listSkipped(
-  begun: ReadonlyMap<string, { readonly work: { readonly skipped: readonly SkippedTask[] } }>,
-): readonly SkippedTask[] {
-  return [...begun].flatMap(([id, { work }]) => work.skipped.map((task) => ({ sub_pipeline: id, ...task })));
+/** The runs of the sub-pipelines of a plan by id, and why others were skipped. */
+interface SubRunsByEnd<R> {
+  readonly begun: ReadonlyMap<string, R>;
+  readonly skipped: ReadonlyMap<string, string>;
+}
+
+/** The skipped sub-pipelines of a plan, then the tasks that called nothing, by sub-pipeline in the order in which those began. */
+export function listSkipped({
+  begun,
+  skipped,
+}: SubRunsByEnd<{ readonly work: { readonly skipped: readonly SkippedTask[] } }>): readonly SkippedTask[] {
+  const parts = Array.from(skipped, ([id, reason]): SkippedTask => ({ sub_pipeline: id, reason }));
+  const tasks = [...begun].flatMap(([id, { work }]) =>
+    work.skipped.map((task) => ({ sub_pipeline: id, ...task })),
+  );
+  return [...parts, ...tasks];
+}
+
+/** @param ids of all sub-pipelines, in declaration order */
+export function listStatuses(
+  ids: Iterable<string>,
+  { begun, skipped }: SubRunsByEnd<{ readonly status: RunStatus }>,
+): SubPipelineStatuses {
+  const statuses = Array.from(ids, (id) => [id, toSubPipelineStatus(begun.get(id)?.status, skipped.has(id))]);
+  return Object.fromEntries(statuses) as SubPipelineStatuses;
 }

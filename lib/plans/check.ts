@@ -46,8 +46,10 @@ import {
   type SubPipelineCheck,
 } from './check-sub-pipelines.js';
 import { type PlanDraft, readPlanDraft } from './draft.js';
-import { computeNeeds, computeOrder, describeCycle, KeyWriters } from './order.js';
+import { computeNeeds, computeOrder, describeCycle, KeyWriters, listReadKeys } from './order.js';
 import type { PipelineInput, Plan, SubPipeline } from './plan.js';
+import { findSkipRules, type SkipRule } from './skip-rules.js';
+import { checkPlanConditions, warnOfSkips } from './rules/conditions.js';
 import { checkContract } from './rules/contract.js';
 import { checkKeys } from './rules/keys.js';
 import { computePlanStatistics, type PlanStatistics } from './statistics.js';
@@ -127,7 +129,9 @@ export function* checkPlanSourceInSteps(source: Source, options: PlanCheckOption
   const context = createContext(draft, writers, options);
   const checks = yield* checkSubPipelines(draft, source, root.path, context);
   const cycle = layering.ok ? [] : [describeCycle(layering, draft, writers)];
-  const rules = applyRules(root.definition, draft, checks, context);
+  const order = computeOrder(needs);
+  const skipRules = findRules(draft, order, checks, writers);
+  const rules = applyRules(root.definition, draft, checks, skipRules, context);
   const diagnostics = context.isChecked ? [] : yield* collectFindings(rules);
   const unused = yield* collectFindings(findUnused(draft, context, options));
   const ofPlan = [
@@ -138,7 +142,11 @@ export function* checkPlanSourceInSteps(source: Source, options: PlanCheckOption
   ];
   const problems = sortProblems(ofPlan, checks);
   if (problems.some(({ severity }) => severity === 'error') || !layering.ok) return { ok: false, problems };
-  return yield* toValidResult(root.definition as PlanDefinition, needs, layering.waves, checks, problems);
+  return yield* toValidResult(
+    { definition: root.definition as PlanDefinition, draft, needs, order, waves: layering.waves, skipRules },
+    checks,
+    problems,
+  );
 }
 
 function createContext(draft: PlanDraft, writers: KeyWriters, options: PlanCheckOptions): PlanCheckContext {
@@ -162,6 +170,7 @@ function* applyRules(
   definition: unknown,
   draft: PlanDraft,
   checks: readonly SubPipelineCheck[],
+  skipRules: ReadonlyMap<string, SkipRule>,
   context: PlanCheckContext,
 ): Findings {
   const structure = checkStructure(definition, PLAN_SHAPE);
@@ -172,6 +181,8 @@ function* applyRules(
   yield* checkTimeLimits(definition);
   yield* checkRunLimits(definition, 'plan');
   yield* checkKeys(draft, context);
+  yield* checkPlanConditions(draft, context, context.paramBudget);
+  yield* warnOfSkips(draft, skipRules, context);
   for (const { diagnostics } of checks) yield* diagnostics;
   yield* checkContracts(checks, structure, context);
 }
@@ -216,45 +227,74 @@ function sortProblems(ofPlan: readonly Problem[], checks: readonly SubPipelineCh
   ]);
 }
 
+/** A plan without errors of its own. */
+interface OrderedPlan {
+  readonly definition: PlanDefinition;
+  readonly draft: PlanDraft;
+  readonly needs: Upstream;
+  readonly order: readonly string[];
+  readonly waves: readonly (readonly string[])[];
+  readonly skipRules: ReadonlyMap<string, SkipRule>;
+}
+
 function* toValidResult(
-  definition: PlanDefinition,
-  needs: Upstream,
-  waves: readonly (readonly string[])[],
+  ordered: OrderedPlan,
   checks: readonly SubPipelineCheck[],
   problems: readonly Problem[],
 ): Steps<PlanCheckResult> {
+  const { definition, draft, order, waves } = ordered;
+  const pipelines = toPipelines(checks);
+  const reads = new Map(draft.subPipelines.map((each) => [each.id, listReadKeys(each)]));
+  const statistics = computePlanStatistics(definition, reads, order, waves, pipelines.values());
+  const plan = yield* assemblePlan(ordered, pipelines, statistics, problems);
+  return { ok: true, plan, statistics, problems };
+}
+
+function toPipelines(checks: readonly SubPipelineCheck[]): ReadonlyMap<string, Pipeline> {
   const pipelines = new Map<string, Pipeline>();
   for (const { subPipeline, pipeline } of checks) {
     if (pipeline !== undefined) pipelines.set(subPipeline.id, pipeline);
   }
-  const statistics = computePlanStatistics(definition, computeOrder(needs), waves, pipelines.values());
-  const plan = yield* assemblePlan(definition, pipelines, needs, statistics, problems);
-  return { ok: true, plan, statistics, problems };
+  return pipelines;
+}
+
+/** Finds the sub-pipelines that may be skipped. Those on a cycle are not in the order, and are left out. */
+function findRules(
+  draft: PlanDraft,
+  order: readonly string[],
+  checks: readonly SubPipelineCheck[],
+  writers: KeyWriters,
+): ReadonlyMap<string, SkipRule> {
+  const byName = new Map(draft.subPipelines.map((each) => [each.name, each]));
+  const ordered = order.map((name) => getOrThrow(byName, name));
+  return findSkipRules(ordered, toPipelines(checks), writers);
 }
 
 /** Returns undefined when a pipeline is missing. */
 function* assemblePlan(
-  definition: PlanDefinition,
+  { definition, draft, needs, skipRules }: OrderedPlan,
   pipelines: ReadonlyMap<string, Pipeline>,
-  needs: Upstream,
   statistics: PlanStatistics,
   warnings: readonly Problem[],
 ): Steps<Plan | undefined> {
   const subPipelines = new Map<string, SubPipeline>();
   let sizeBytes = yield* estimateBytesInSteps(definition);
-  for (const { id, reads, stores, inputs } of definition.sub_pipelines) {
+  const drafts = new Map(draft.subPipelines.map((each) => [each.id, each]));
+  for (const { id, stores, inputs } of definition.sub_pipelines) {
     const pipeline = pipelines.get(id);
     if (pipeline === undefined) return undefined;
     yield;
     subPipelines.set(id, {
       id,
       pipeline,
-      reads: [...new Set(reads)],
+      reads: [...new Set(listReadKeys(getOrThrow(drafts, id)))],
       stores: [...new Set(stores)],
       inputs: [...new Set(inputs)],
       needs: [...getOrThrow(needs, id)],
+      skipRule: skipRules.get(id),
     });
-    sizeBytes += pipeline.sizeBytes;
+    const { conditions } = getOrThrow(drafts, id);
+    sizeBytes += pipeline.sizeBytes + conditions.reduce((sum, each) => sum + each.sizeBytes, 0);
   }
   return { definition, subPipelines, statistics, warnings, sizeBytes };
 }

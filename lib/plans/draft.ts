@@ -3,6 +3,7 @@ import type { Path } from '../definition/problems/problem.js';
 import { SUB_PIPELINE_FIELDS } from '../definition/schema/fields.js';
 import { guessKeys } from '../definition/schema/value-hints.js';
 import type { Steps } from '../common/scheduling/steps.js';
+import { type PlanCondition, readPlanConditions } from './conditions.js';
 import { nearest } from '../definition/did-you-mean.js';
 
 /** A sub-pipeline as far as it can be read, so that the check finds all problems of a broken plan at once. */
@@ -15,6 +16,8 @@ export interface DraftSubPipeline {
   readonly stores: readonly LocatedKey[];
   /** Keys of the plan's inputs that are passed to the sub-pipeline. */
   readonly inputs: readonly LocatedKey[];
+  /** The conditions in its `when` (D77). */
+  readonly conditions: readonly PlanCondition[];
   readonly file: string | undefined;
   /** The pipeline of the sub-pipeline, when it is written in the plan. */
   readonly inline: { readonly value: unknown } | undefined;
@@ -36,6 +39,8 @@ export interface PlanDraft {
 export function* readPlanDraft(definition: unknown): Steps<PlanDraft> {
   const root = isObject(definition) ? definition : {};
   const names = new Set<string>();
+  const inputs = isObject(root['inputs']) ? root['inputs'] : {};
+  const inputKeys = new Set(Object.keys(inputs));
   const subPipelines: DraftSubPipeline[] = [];
   for (const [index, value] of toList(root['sub_pipelines']).entries()) {
     yield;
@@ -52,12 +57,12 @@ export function* readPlanDraft(definition: unknown): Steps<PlanDraft> {
       reads: readKeys(value, 'reads', path),
       stores: readKeys(value, 'stores', path),
       inputs: readKeys(value, 'inputs', path),
+      conditions: yield* readPlanConditions(value['when'], [...path, 'when'], inputKeys),
       file: typeof value['file'] === 'string' ? value['file'] : undefined,
       inline: Object.hasOwn(value, 'pipeline') ? { value: value['pipeline'] } : undefined,
     });
   }
-  const inputs = isObject(root['inputs']) ? root['inputs'] : {};
-  return { subPipelines, inputKeys: new Set(Object.keys(inputs)) };
+  return { subPipelines, inputKeys };
 }
 
 /** Returns the first sub-pipeline of each id. */

@@ -3,13 +3,20 @@ import { assertDefined, getOrThrow } from '../definition/assert.js';
 import type { Diagnostic } from '../definition/problems/diagnostic.js';
 import { abbreviate } from '../definition/problems/problem.js';
 import type { Layering, Upstream } from '../pipelines/flow/waves.js';
+import { listConditionKeys } from './conditions.js';
 import type { DraftSubPipeline, PlanDraft } from './draft.js';
 
-/** Finds which sub-pipelines run before each one, by name: those that store what it reads (Plan, rule 1). */
+/** Finds which sub-pipelines run before each one, by name: those that store what it, or a condition of it, reads (Plan, rule 1). */
 export function computeNeeds({ subPipelines }: PlanDraft, writers: KeyWriters): Upstream {
   const needsOf = (reader: DraftSubPipeline): ReadonlySet<string> =>
-    new Set(reader.reads.flatMap(({ key }) => writers.other(key, reader)?.name ?? []));
+    new Set(listReadKeys(reader).flatMap((key) => writers.other(key, reader)?.name ?? []));
   return new Map(subPipelines.map((reader) => [reader.name, needsOf(reader)]));
+}
+
+/** Lists the keys that order a sub-pipeline after those that store them. */
+export function listReadKeys({ reads, conditions }: DraftSubPipeline): string[] {
+  const keys = reads.map(({ key }) => key);
+  return conditions.length === 0 ? keys : [...keys, ...listConditionKeys(conditions).all];
 }
 
 /**
@@ -49,8 +56,8 @@ export function describeCycle(
 
 /** Finds a key that makes the reader wait for the writer. */
 function findSharedKey(reader: DraftSubPipeline, writer: DraftSubPipeline, writers: KeyWriters): string {
-  const read = reader.reads.find(({ key }) => writers.other(key, reader) === writer);
-  return assertDefined(read, `a key that "${reader.name}" reads from "${writer.name}"`).key;
+  const read = listReadKeys(reader).find((key) => writers.other(key, reader) === writer);
+  return assertDefined(read, `a key that "${reader.name}" reads from "${writer.name}"`);
 }
 
 /** The sub-pipelines that list each key in `stores`: one per key, in a valid plan (Plan, rule 3). */

@@ -1,6 +1,7 @@
 import type { Problem } from '../definition/problems/problem.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
+import type { SkipRule } from './skip-rules.js';
 import type { PlanStatistics } from './statistics.js';
 
 /**
@@ -22,12 +23,15 @@ export interface Plan {
 export interface SubPipeline {
   readonly id: string;
   readonly pipeline: Pipeline;
+  /** Those that a condition of it reads are among them. */
   readonly reads: readonly string[];
   readonly stores: readonly string[];
   /** Keys of the plan's inputs that are passed to the sub-pipeline. */
   readonly inputs: readonly string[];
   /** Sub-pipelines that run before this one, because they store what it reads (Plan, rule 1). */
   readonly needs: readonly string[];
+  /** Why it may be skipped; undefined for one that never is (D77). */
+  readonly skipRule: SkipRule | undefined;
 }
 
 /** The pipeline of a sub-pipeline, from outside the plan; or the reason why there is none. */

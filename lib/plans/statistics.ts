@@ -10,9 +10,13 @@ export interface PlanStatistics extends Shape<typeof PlanStatisticsSchema> {}
 /** One key of the blackboard within a plan. */
 export type KeyUse = PlanStatistics['keys'][number];
 
-/** @param pipelines the available ones */
+/**
+ * @param reads the keys that each sub-pipeline reads, by id
+ * @param pipelines the available ones
+ */
 export function computePlanStatistics(
   definition: PlanDefinition,
+  reads: ReadonlyMap<string, readonly string[]>,
   order: readonly string[],
   waves: readonly (readonly string[])[],
   pipelines: Iterable<Pipeline>,
@@ -27,14 +31,18 @@ export function computePlanStatistics(
     wave_ids: waves,
     plan_concurrency: definition.plan_concurrency ?? 1,
     tasks: [...pipelines].reduce((sum, { statistics }) => sum + statistics.tasks, 0),
-    keys: collectKeyUses(definition, order),
+    keys: collectKeyUses(definition, reads, order),
   };
 }
 
 type KeyUseDraft = { stored_by: string | null; read_by: string[] };
 
 /** In a valid plan the writer of a key comes before its readers; a key that is read first comes from the session. */
-function collectKeyUses({ sub_pipelines }: PlanDefinition, order: readonly string[]): KeyUse[] {
+function collectKeyUses(
+  { sub_pipelines }: PlanDefinition,
+  reads: ReadonlyMap<string, readonly string[]>,
+  order: readonly string[],
+): KeyUse[] {
   const byId = new Map(sub_pipelines.map((declared) => [declared.id, declared]));
   const uses = new Map<string, KeyUseDraft>();
   const getUse = (key: string): KeyUseDraft => {
@@ -43,8 +51,8 @@ function collectKeyUses({ sub_pipelines }: PlanDefinition, order: readonly strin
     return use;
   };
   for (const id of order) {
-    const { reads = [], stores = [] } = getOrThrow(byId, id);
-    for (const key of new Set(reads)) getUse(key).read_by.push(id);
+    const { stores = [] } = getOrThrow(byId, id);
+    for (const key of new Set(reads.get(id))) getUse(key).read_by.push(id);
     for (const key of new Set(stores)) getUse(key).stored_by = id;
   }
   return [...uses].map(([key, use]) => ({ key, ...use }));

@@ -23,7 +23,7 @@ export function* writeGraphs({ run, tasks, graph }: ReportData): Steps<string[]>
     return [yield* writeTasks(run.pipeline_id, run.goal, tasks, drawn)];
   }
   const parts: string[] = [];
-  if (graph?.kind === 'plan') parts.push(yield* writePlan(graph, run.sub_pipelines));
+  if (graph?.kind === 'plan') parts.push(yield* writePlan(graph, run));
   const groups = groupTasks(tasks);
   const statuses = Object.entries(run.sub_pipelines);
   for (const [id, status] of statuses.slice(0, REPORT_LIMITS.graphs)) {
@@ -86,12 +86,17 @@ const PART_TONES: Readonly<Record<string, GraphTone>> = {
   cancelled: 'stopped',
   running: 'active',
   queued: 'waiting',
+  skipped: 'stopped',
 };
 
 function* writePlan(
   { plan }: Extract<DefinitionGraph, { readonly kind: 'plan' }>,
-  statuses: NonNullable<ReportData['run']['sub_pipelines']>,
+  { sub_pipelines, skipped = [] }: ReportData['run'],
 ): Steps<string> {
+  const statuses = sub_pipelines ?? {};
+  const reasons = new Map(
+    skipped.map((each) => [each.task_id === undefined && each.sub_pipeline, each.reason]),
+  );
   const waves = plan.waves.map((wave) =>
     wave.map(({ id, tasks }) => {
       const status = (Object.hasOwn(statuses, id) ? statuses[id] : null) ?? 'not started';
@@ -99,7 +104,10 @@ function* writePlan(
         id,
         detail: formatCount(tasks, 'task'),
         isStack: false,
-        state: { tone: PART_TONES[status] ?? 'waiting', text: status },
+        state: {
+          tone: PART_TONES[status] ?? 'waiting',
+          text: [status, ...(reasons.has(id) ? [reasons.get(id)] : [])].join(': '),
+        },
       };
     }),
   );

@@ -298,8 +298,10 @@ function locateEvent(event: LiveEvent): string {
 
 function describeEvent(event: LiveEvent): string {
   switch (event.kind) {
-    case 'run':
     case 'sub_pipeline':
+      if (event.status === 'skipped') return ['skipped', ...listError(event.reason)].join(': ');
+      return [event.paused === true ? 'paused' : event.status, ...listError(event.error)].join(': ');
+    case 'run':
       return [event.paused === true ? 'paused' : event.status, ...listError(event.error)].join(': ');
     case 'wave':
       return `${event.phase}, ${formatCount(event.tasks, 'task')}`;

@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../machines/types.js';
+import type { SubPipelineStatus } from '../../machines/types.js';
 import type { Clock } from '../common/clock.js';
 import { versionOfWait, type WaitingFor } from '../common/wire/run-summary.js';
 import type { LiveEvent } from '../execution/events/event.js';
@@ -184,5 +184,5 @@ function sumStages(subPipelines: SubPipelineStatuses): number {
   return sum;
 }
 
-const STAGES: Partial<Record<RunStatus, number>> = { queued: 1, running: 2 };
+const STAGES: Partial<Record<SubPipelineStatus, number>> = { queued: 1, running: 2 };
 const LAST_STAGE = 3;

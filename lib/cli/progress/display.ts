@@ -1,6 +1,12 @@
 import { formatCost, formatCount, formatDuration, formatNumber, nameWave } from '../../common/text.js';
 import type { createLogUpdate } from 'log-update';
-import type { EventLocation, ItemEvent, LiveEvent, TaskEvent } from '../../execution/events/event.js';
+import type {
+  EventLocation,
+  ItemEvent,
+  LiveEvent,
+  SubPipelineEvent,
+  TaskEvent,
+} from '../../execution/events/event.js';
 import type { CliContext } from '../context.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
 import { toSingleLine } from '../render/text.js';
@@ -151,8 +157,9 @@ export function formatEvent(event: LiveEvent, style: Style): string {
   return `${style.dim(event.time.slice(11, 23))} ${describeEvent(event, style)}`;
 }
 
-function formatSkip(event: TaskEvent | ItemEvent, style: Style): string {
-  return `${formatTask(event)} ${style.dim('skipped')}: ${toSingleLine(event.reason ?? '')}`;
+function formatSkip(event: TaskEvent | ItemEvent | SubPipelineEvent, style: Style): string {
+  const name = event.kind === 'sub_pipeline' ? `sub-pipeline ${event.sub_pipeline}` : formatTask(event);
+  return `${name} ${style.dim('skipped')}: ${toSingleLine(event.reason ?? '')}`;
 }
 
 function describeEvent(event: LiveEvent, style: Style): string {
@@ -160,6 +167,7 @@ function describeEvent(event: LiveEvent, style: Style): string {
     case 'run':
       return `run ${event.paused ? 'paused' : event.status}${formatError(event)}`;
     case 'sub_pipeline':
+      if (event.status === 'skipped') return formatSkip(event, style);
       return `sub-pipeline ${event.sub_pipeline} ${event.paused ? 'paused' : event.status}${formatError(event)}`;
     case 'wave': {
       const change = event.phase === 'start' ? 'started' : 'settled';

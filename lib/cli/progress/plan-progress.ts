@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../../machines/types.js';
+import type { SubPipelineStatus } from '../../../machines/types.js';
 import type { LiveEvent, SubPipelineEvent } from '../../execution/events/event.js';
 import { pushRecent, PipelineProgress } from './run-progress.js';
 
@@ -15,11 +15,12 @@ export interface RunningSubPipeline {
 
 export interface SettledSubPipeline {
   readonly id: string;
-  readonly status: RunStatus;
+  readonly status: SubPipelineStatus;
   readonly waves: number;
   readonly durationMs: number;
   /** True when all tasks of the sub-pipeline reuse outputs of an earlier run (D35). */
   readonly reused: boolean;
+  /** Why it has failed, or was skipped. */
   readonly error: string | undefined;
 }
 
@@ -60,7 +61,7 @@ export class PlanProgress {
     if (running.isDraining) this.#settleIfDrained(running, now);
   }
 
-  #setStatus({ sub_pipeline: id, status, error }: SubPipelineEvent, now: number): void {
+  #setStatus({ sub_pipeline: id, status, error, reason }: SubPipelineEvent, now: number): void {
     const running = this.running.get(id) ?? this.#start(id, now);
     switch (status) {
       case 'queued':
@@ -73,6 +74,9 @@ export class PlanProgress {
       case 'succeeded':
       case 'failed':
         this.#settle(running, status, now, error);
+        break;
+      case 'skipped':
+        this.#settle(running, status, now, reason);
         break;
     }
   }
@@ -90,7 +94,7 @@ export class PlanProgress {
     if (running.progress.currentWave === undefined) this.#settle(running, 'cancelled', now);
   }
 
-  #settle(running: RunningSubPipeline, status: RunStatus, now: number, error?: string): void {
+  #settle(running: RunningSubPipeline, status: SubPipelineStatus, now: number, error?: string): void {
     const { id, startedAt, progress } = running;
     this.running.delete(id);
     this.settledCount += 1;

@@ -72,6 +72,8 @@ function settledRow(settled: SettledSubPipeline, longestName: number, { style }:
   switch (status) {
     case 'failed':
       return { ...head, facts: [], text: ['plain', toSingleLine(error ?? '')] };
+    case 'skipped':
+      return { ...head, facts: [['dim', 'skipped']], text: ['dim', toSingleLine(error ?? '')] };
     case 'cancelled':
       return { ...head, facts: [['dim', `cancelled after ${waves}  ${formatDuration(durationMs)}`]] };
     default:

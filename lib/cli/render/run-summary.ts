@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../../machines/types.js';
+import type { RunStatus, SubPipelineStatus } from '../../../machines/types.js';
 import { formatCost, formatCount, formatDuration, formatNumber, joinFirst } from '../../common/text.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { RunRecord } from '../../runs/record.js';
@@ -22,14 +22,15 @@ export const STATUS_STYLES = {
   succeeded: 'green',
   failed: 'red',
   cancelled: 'yellow',
-} as const satisfies Record<RunStatus, keyof Omit<Style, 'marks'>>;
+  skipped: 'dim',
+} as const satisfies Record<SubPipelineStatus, keyof Omit<Style, 'marks'>>;
 
 export function statusFormatter(status: RunStatus, style: Style): Formatter {
   return style[STATUS_STYLES[status]];
 }
 
 /** The mark of a settled run or sub-pipeline. */
-export function statusMark(status: RunStatus, { marks }: Style): string {
+export function statusMark(status: SubPipelineStatus, { marks }: Style): string {
   switch (status) {
     case 'failed':
       return marks.failed;
@@ -67,8 +68,9 @@ function describeWork(record: RunRecord): string {
 }
 
 /** The statuses in the order of the summary; null is a sub-pipeline that has not started. */
-const SUMMARY_ORDER: readonly (RunStatus | null)[] = [
+const SUMMARY_ORDER: readonly (SubPipelineStatus | null)[] = [
   'succeeded',
+  'skipped',
   'failed',
   'cancelled',
   'running',
@@ -86,7 +88,10 @@ export function subPipelineSummary(record: RunRecord): string {
   return `of ${formatCount(total, 'sub-pipeline')} ${counts.join(', ')}`;
 }
 
-function subPipelinesWith(wanted: RunStatus | null, { sub_pipelines: statuses }: RunRecord): string[] {
+function subPipelinesWith(
+  wanted: SubPipelineStatus | null,
+  { sub_pipelines: statuses }: RunRecord,
+): string[] {
   return Object.entries(statuses ?? {}).flatMap(([id, status]) => (status === wanted ? [id] : []));
 }
 
@@ -108,7 +113,7 @@ export function localFailureLines(
 
 /** The tasks of a pipeline run that succeeded, and those that were skipped, as records of tasks call it (D59). */
 function taskLines(record: RunRecord, waves: Pipeline['waves'], terminal: Terminal): string[] {
-  const withoutOutput = new Set((record.skipped ?? []).map(({ task_id: taskId }) => taskId));
+  const withoutOutput = new Set((record.skipped ?? []).flatMap(({ task_id: taskId }) => taskId ?? []));
   const settled = countSettled(waves, record.progress.waves_executed, withoutOutput);
   for (const { task_id: taskId, collected } of record.failures) if (!collected) withoutOutput.add(taskId);
   // A run ends with the wave in which a task failed: all other tasks up to that wave succeeded (D16).
@@ -131,8 +136,9 @@ const MAX_SKIPS = 10;
 export function skippedLines({ skipped = [] }: RunRecord, terminal: Terminal): string[] {
   const hidden = skipped.length - MAX_SKIPS;
   return [
-    ...skipped.slice(0, MAX_SKIPS).flatMap(({ reason, ...task }) => {
-      const name = terminal.style.dim(`skipped ${formatCall(task)}:`);
+    ...skipped.slice(0, MAX_SKIPS).flatMap(({ reason, sub_pipeline: part, task_id: taskId }) => {
+      const path = taskId === undefined ? [part] : part === undefined ? [taskId] : [part, taskId];
+      const name = terminal.style.dim(`skipped ${path.join('/')}:`);
       return wrapLine(`  ${name} ${toSingleLine(reason)}`, terminal);
     }),
     ...(hidden > 0 ? wrapLine(`  … ${formatNumber(hidden)} more`, terminal) : []),

@@ -81,7 +81,12 @@ export const LiveEventSchema = Type.Union(
   [
     TaskEventSchema,
     liveEvent('run', runState),
-    liveEvent('sub_pipeline', { sub_pipeline: subPipeline, ...runState }),
+    liveEvent('sub_pipeline', {
+      sub_pipeline: subPipeline,
+      ...runState,
+      status: Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped']),
+      reason: Type.Optional(text('Why the sub-pipeline calls nothing; only of `skipped`.')),
+    }),
     liveEvent('wave', {
       ...origin,
       wave: Count,

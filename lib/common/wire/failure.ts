@@ -15,10 +15,10 @@ export const TaskFailureSchema = described('TaskFailure', 'A failed task, or one
   tolerated: onlyTrue('The task has `on_error: continue`: this did not fail the run.'),
 });
 
-export const SkippedTaskSchema = described('SkippedTask', 'A task that called nothing.', {
+export const SkippedTaskSchema = described('SkippedTask', 'A task, or a sub-pipeline, that called nothing.', {
   sub_pipeline: TaskFailureSchema.properties.sub_pipeline,
-  task_id: TaskFailureSchema.properties.task_id,
-  reason: text('A condition that does not hold, or an output that it needs and that there is not.'),
+  task_id: Type.Optional(text('Absent for a sub-pipeline that was skipped as a whole.')),
+  reason: text('A condition that does not hold, or an output or a key that it needs and that there is not.'),
 });
 
 export const FailedTaskSchema = described(

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import type { RunStatus } from '../../../machines/types.js';
+import type { RunStatus, SubPipelineStatus } from '../../../machines/types.js';
 import { TaskEventSchema } from './event.js';
 import { FailedTaskSchema, TaskFailureSchema, SkippedTaskSchema } from './failure.js';
 import { ModelUsageSchema } from './model.js';
@@ -85,6 +85,13 @@ export const RunStatusSchema = schemaFor<RunStatus>()(
   }),
 );
 
+const SubPipelineStatusSchema = schemaFor<SubPipelineStatus>()(
+  Type.Enum(['queued', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'], {
+    title: 'SubPipelineStatus',
+    description: 'As of a run; or `skipped`, when its condition did not hold.',
+  }),
+);
+
 export const RunStatusFilterSchema = Type.Enum(
   ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled'],
   { title: 'RunStatusFilter', description: 'A status, or `paused`: running runs that wait at a breakpoint.' },
@@ -114,7 +121,9 @@ export const RunProgressSchema = Type.Object(
     tasks_settled: count('Number of tasks that have succeeded or failed, or were skipped.'),
     invocations: count('Number of tool invocations started; each item of a fan-out counts.'),
     sub_pipelines: Type.Optional(count('Only of a plan: number of sub-pipelines.')),
-    sub_pipelines_settled: Type.Optional(count('Only of a plan: number of settled sub-pipelines.')),
+    sub_pipelines_settled: Type.Optional(
+      count('Only of a plan: number of settled sub-pipelines; those that were skipped count.'),
+    ),
   },
   { description: 'Of a plan: sums over its sub-pipelines.' },
 );
@@ -185,11 +194,14 @@ export const RunRecordSchema = described('RunRecord', 'The current state of a ru
   ),
   ...handlerOutcome,
   skipped: Type.Optional(
-    list(SkippedTaskSchema, 'The first 1,000 tasks that called nothing; absent when there are none.'),
+    list(
+      SkippedTaskSchema,
+      'The first 1,000 sub-pipelines and tasks that called nothing; absent when there are none.',
+    ),
   ),
   sub_pipelines: nullable(
     mapOf(
-      nullable(RunStatusSchema),
+      nullable(SubPipelineStatusSchema),
       'Of a plan: statuses by sub-pipeline id, in declaration order; a status is null before the sub-pipeline has started. Null for a pipeline.',
     ),
   ),

@@ -2,7 +2,7 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","sub_pipelines"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the plan."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, passed to the sub-pipelines that list them."},"plan_concurrency":{"type":["integer","null"],"minimum":1,"default":1,"description":"How many independent sub-pipelines may run together."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"sub_pipelines":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the sub-pipeline."},"reads":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it reads. It runs after the sub-pipelines that store them."},"stores":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it stores. No other sub-pipeline stores them."},"inputs":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Inputs of the plan that are passed to it."},"file":{"type":["string","null"],"minLength":1,"description":"Its pipeline file, beside or below the plan file. Default: the sibling ID.yaml."},"pipeline":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Its pipeline, instead of a file."}},"additionalProperties":false,"description":"A pipeline within a plan."},"minItems":1,"maxItems":2000,"description":"The pipelines. The keys they read and store determine the order."}},"additionalProperties":false,"description":"A plan: pipelines that pass values through the blackboard."};
+const schema31 = {"type":"object","required":["id","sub_pipelines"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the plan."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, passed to the sub-pipelines that list them."},"plan_concurrency":{"type":["integer","null"],"minimum":1,"default":1,"description":"How many independent sub-pipelines may run together."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"sub_pipelines":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the sub-pipeline."},"reads":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it reads. It runs after the sub-pipelines that store them."},"stores":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it stores. No other sub-pipeline stores them."},"when":{"type":["string","object","array","null"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"A condition over {{session.KEY}} and {{pipeline.inputs.KEY}} of the plan, or a list of which each must hold: otherwise the sub-pipeline is skipped."},"inputs":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Inputs of the plan that are passed to it."},"file":{"type":["string","null"],"minLength":1,"description":"Its pipeline file, beside or below the plan file. Default: the sibling ID.yaml."},"pipeline":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Its pipeline, instead of a file."}},"additionalProperties":false,"description":"A pipeline within a plan."},"minItems":1,"maxItems":2000,"description":"The pipelines. The keys they read and store determine the order."}},"additionalProperties":false,"description":"A plan: pipelines that pass values through the blackboard."};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
@@ -1025,7 +1025,7 @@ return false;
 }
 }
 for(const key8 in data29){
-if(!(((((((key8 === "id") || (key8 === "goal")) || (key8 === "reads")) || (key8 === "stores")) || (key8 === "inputs")) || (key8 === "file")) || (key8 === "pipeline"))){
+if(!((((((((key8 === "id") || (key8 === "goal")) || (key8 === "reads")) || (key8 === "stores")) || (key8 === "when")) || (key8 === "inputs")) || (key8 === "file")) || (key8 === "pipeline"))){
 const err65 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err65];
@@ -1201,10 +1201,10 @@ return false;
 }
 }
 }
-if(data29.inputs !== undefined){
-let data36 = data29.inputs;
-if((!(Array.isArray(data36))) && (data36 !== null)){
-const err76 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs",schemaPath:"#/properties/sub_pipelines/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.inputs.type},message:"must be array,null"};
+if(data29.when !== undefined){
+let data36 = data29.when;
+if((typeof data36 != "object") && (typeof data36 !== "string")){
+const err76 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.when.type},message:"must be string,object,array,null"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1217,12 +1217,8 @@ return false;
 }
 }
 if(Array.isArray(data36)){
-const len4 = data36.length;
-for(let i4=0; i4<len4; i4++){
-let data37 = data36[i4];
-if(typeof data37 === "string"){
-if(data37.length < 1){
-const err77 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data36.length > 20){
+const err77 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1234,9 +1230,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err78 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data36.length < 1){
+const err78 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1248,13 +1243,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-if(data29.file !== undefined){
-let data38 = data29.file;
-if((typeof data38 !== "string") && (data38 !== null)){
-const err79 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.file.type},message:"must be string,null"};
+const len4 = data36.length;
+for(let i4=0; i4<len4; i4++){
+let data37 = data36[i4];
+if((typeof data37 !== "string") && (!(data37 && typeof data37 == "object" && !Array.isArray(data37)))){
+const err79 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/when/items/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.when.items.type},message:"must be string,object"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1266,9 +1259,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(typeof data38 === "string"){
-if(data38.length < 1){
-const err80 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
+if(data37.value === undefined){
+const err80 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/when/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1280,12 +1273,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data29.pipeline !== undefined){
-let data39 = data29.pipeline;
-if((!(data39 && typeof data39 == "object" && !Array.isArray(data39))) && (data39 !== null)){
-const err81 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/pipeline",schemaPath:"#/properties/sub_pipelines/items/properties/pipeline/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.pipeline.type},message:"must be object,null"};
+if(data37.value !== undefined){
+if(typeof data37.value !== "string"){
+const err81 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when/" + i4+"/value",schemaPath:"#/properties/sub_pipelines/items/properties/when/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1297,18 +1287,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
-var props3 = {};
-for(const key9 in data39){
-if(pattern5.test(key9)){
-props3[key9] = true;
 }
 }
 }
 }
-}
-else {
-const err82 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
+if(data36.value === undefined){
+const err82 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1320,10 +1305,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err83 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data36.value !== undefined){
+if(typeof data36.value !== "string"){
+const err83 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when/value",schemaPath:"#/properties/sub_pipelines/items/properties/when/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1337,13 +1321,150 @@ return false;
 }
 }
 }
-else {
-const err84 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+if(data29.inputs !== undefined){
+let data40 = data29.inputs;
+if((!(Array.isArray(data40))) && (data40 !== null)){
+const err84 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs",schemaPath:"#/properties/sub_pipelines/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.inputs.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err84];
 }
 else {
 vErrors.push(err84);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(Array.isArray(data40)){
+const len5 = data40.length;
+for(let i5=0; i5<len5; i5++){
+let data41 = data40[i5];
+if(typeof data41 === "string"){
+if(data41.length < 1){
+const err85 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i5,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err85];
+}
+else {
+vErrors.push(err85);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+else {
+const err86 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i5,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err86];
+}
+else {
+vErrors.push(err86);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+if(data29.file !== undefined){
+let data42 = data29.file;
+if((typeof data42 !== "string") && (data42 !== null)){
+const err87 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.file.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err87];
+}
+else {
+vErrors.push(err87);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(typeof data42 === "string"){
+if(data42.length < 1){
+const err88 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err88];
+}
+else {
+vErrors.push(err88);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data29.pipeline !== undefined){
+let data43 = data29.pipeline;
+if((!(data43 && typeof data43 == "object" && !Array.isArray(data43))) && (data43 !== null)){
+const err89 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/pipeline",schemaPath:"#/properties/sub_pipelines/items/properties/pipeline/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.pipeline.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err89];
+}
+else {
+vErrors.push(err89);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
+var props3 = {};
+for(const key9 in data43){
+if(pattern5.test(key9)){
+props3[key9] = true;
+}
+}
+}
+}
+}
+else {
+const err90 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err90];
+}
+else {
+vErrors.push(err90);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err91 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err91];
+}
+else {
+vErrors.push(err91);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err92 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err92];
+}
+else {
+vErrors.push(err92);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

@@ -60,7 +60,7 @@ export const PLAN_FIELDS = [
   'sub_pipelines',
 ];
 
-export const SUB_PIPELINE_FIELDS = split('id goal reads stores inputs file pipeline');
+export const SUB_PIPELINE_FIELDS = split('id goal reads stores when inputs file pipeline');
 
 /** A task has at most so many conditions: each is looked at for every item (D77). */
 export const MAX_CONDITIONS = 20;

@@ -1,3 +1,4 @@
+import { whenField } from './conditions.js';
 import Type, { type Static } from 'typebox';
 import { MAX_GOAL_LENGTH, MAX_SUB_PIPELINES } from '../../common/limits.js';
 import {
@@ -26,6 +27,9 @@ export const SubPipelineDefinition = Type.Object(
       Keys('Blackboard keys that it reads. It runs after the sub-pipelines that store them.'),
     ),
     stores: optionalField(Keys('Blackboard keys that it stores. No other sub-pipeline stores them.')),
+    when: whenField(
+      'A condition over {{session.KEY}} and {{pipeline.inputs.KEY}} of the plan, or a list of which each must hold: otherwise the sub-pipeline is skipped.',
+    ),
     inputs: optionalField(Keys('Inputs of the plan that are passed to it.')),
     file: optionalField(
       Type.String({

@@ -123,6 +123,13 @@ export interface TaskSkipped extends OfTask {
   readonly reason: string;
 }
 
+/** The conditions of a sub-pipeline were looked at (D77): it is skipped for the `reason`, or begins, with an `error` when they could not be. */
+export interface SubPipelineDecided extends Placed {
+  readonly kind: 'decided';
+  readonly reason?: string;
+  readonly error?: string;
+}
+
 /** A task is published: its writes are on the blackboard, and others may read its output. */
 export interface TaskPublished extends OfTask {
   readonly kind: 'published';
@@ -179,6 +186,7 @@ export type PlacedFact =
   | TaskPublished
   | TaskRefused
   | TaskSkipped
+  | SubPipelineDecided
   | Begun
   | TimedOut
   | HandlersBegun

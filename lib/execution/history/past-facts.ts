@@ -154,6 +154,7 @@ export class PastFacts implements PastEvents {
         this.addTimeout(fact.place);
         break;
       case 'due':
+      case 'decided':
       case 'resume':
       case 'continued':
         break;

@@ -192,6 +192,8 @@ export function toKey(fact: Fact): string {
       return taskKey(fact.place, fact.task);
     case 'begun':
       return begunKey(fact.place);
+    case 'decided':
+      return decidedKey(fact.place);
     case 'timeout':
       return timeoutKey(fact.place);
     case 'nested':
@@ -219,6 +221,10 @@ export function taskKey(place: string, task: string): string {
 
 export function begunKey(place: string): string {
   return `begun ${place}`;
+}
+
+export function decidedKey(place: string): string {
+  return `decided ${place}`;
 }
 
 export function timeoutKey(place: string): string {

@@ -1,8 +1,9 @@
 import { type Keep, readKeep } from '../../definition/run-fields/keep.js';
-import { listSkipped } from '../results.js';
+import { listSkipped, listStatuses } from '../results.js';
 import { readPriority } from '../prepare/run-priority.js';
 import { createActor, type SnapshotFrom } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
+import type { SubPipelineNeeds } from '../../../machines/readiness.js';
 import { planPorts } from '../../../machines/sub-runs.js';
 import { Timeline } from '../../common/clock.js';
 import {
@@ -16,6 +17,7 @@ import {
 import type { WaitingFor } from '../../common/wire/run-summary.js';
 import type { Json } from '../../common/json/json.js';
 import { groupBy } from '../../definition/group-by.js';
+import type { SubPipeline } from '../../plans/plan.js';
 import type { TaskEvent } from '../events/event.js';
 import { Journal, LifecycleEvents } from '../events/journal.js';
 import type { PlacedHistory } from '../history/run-history.js';
@@ -54,7 +56,7 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     this.lifecycle = new LifecycleEvents(this.journal, []);
     const writeStatus = (): void => this.emitStatus();
     this.subRuns = new SubRuns(prepared, dependencies, this.journal, budget, writeStatus, history, this);
-    const subPipelines = [...prepared.plan.subPipelines.values()].map(({ id, needs }) => ({ id, needs }));
+    const subPipelines = [...prepared.plan.subPipelines.values()].map(toNeeds);
     const actor = createActor(planMachine, { input: { subPipelines, concurrency: prepared.concurrency } });
     this.start(actor, planPorts, this.subRuns);
   }
@@ -80,7 +82,7 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   }
 
   get skipped(): readonly SkippedTask[] {
-    return listSkipped(this.subRuns.begun);
+    return listSkipped(this.subRuns);
   }
 
   /** Names the sub-pipeline and the task of the first failure in time (D47). */
@@ -123,6 +125,10 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
       sums.tasks_settled += tasks_settled;
       sums.invocations += invocations;
       if (run.isSettled) sums.sub_pipelines_settled++;
+    }
+    for (const id of this.subRuns.skipped.keys()) {
+      sums.tasks_settled += subRuns.get(id)?.pipeline.tasks.size ?? 0;
+      sums.sub_pipelines_settled++;
     }
     const { waves_executed, tasks_settled, invocations, sub_pipelines_settled } = sums;
     // In the order in which a store keeps them, so that a record is the same before and after.
@@ -179,9 +185,7 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   }
 
   get subPipelines(): SubPipelineStatuses {
-    const { begun } = this.subRuns;
-    const statuses = [...this.prepared.subRuns.keys()].map((id) => [id, begun.get(id)?.status ?? null]);
-    return Object.fromEntries(statuses) as SubPipelineStatuses;
+    return listStatuses(this.prepared.subRuns.keys(), this.subRuns);
   }
 
   /** Handlers stand in the pipelines of a plan. */
@@ -193,6 +197,10 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     if (this.status !== 'succeeded') return null;
     return collectOutcome(this.prepared, this.subRuns, this.progress, this.journal.events);
   }
+}
+
+function toNeeds({ id, needs, skipRule }: SubPipeline): SubPipelineNeeds {
+  return skipRule === undefined ? { id, needs } : { id, needs, isConditional: true };
 }
 
 /** The runs of the sub-pipelines of a plan that has succeeded, by id, and all values on the blackboard after the last of them. */

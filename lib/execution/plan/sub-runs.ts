@@ -17,6 +17,7 @@ import type { PreparedRun } from '../prepare/prepare-run.js';
 import type { RootRun } from '../run/run-namespace.js';
 import { PipelineRun, toMachineInput } from '../run/pipeline-run.js';
 import type { ParentRunContext, RunDependencies } from '../run-context.js';
+import { SkipDecisions } from './skip-decisions.js';
 import { assertRecord } from '../session/session.js';
 import { SessionOverrides } from '../session/session-overrides.js';
 
@@ -43,6 +44,7 @@ export class SubRuns implements PlanPorts {
   readonly #history: PlacedHistory | undefined;
   /** The submitted session values that no sub-pipeline has stored over. */
   readonly #overrides: SessionOverrides;
+  readonly #decisions: SkipDecisions;
   #blackboardError: string | undefined;
   /** The stores and reads of each key; made when the first task writes a key that its sub-pipeline does not declare. */
   #keyUses: Map<string, KeyUse> | undefined;
@@ -67,11 +69,33 @@ export class SubRuns implements PlanPorts {
     this.#writePlanStatus = writePlanStatus;
     this.#overrides = new SessionOverrides(prepared.session);
     this.#budget = memory;
+    this.#decisions = new SkipDecisions({
+      prepared,
+      overrides: this.#overrides,
+      journal,
+      memory,
+      history,
+      budget: this.#liveBudget,
+    });
     this.nestedRunLimiter = new NestedRunLimiter(memory, dependencies.maxNestedPipelines);
   }
 
   input(subPipelineId: string): RunMachineInput {
     return toMachineInput(this.#getPrepared(subPipelineId));
+  }
+
+  /** Why sub-pipelines were skipped, by their ids, in the order in which they were. */
+  get skipped(): ReadonlyMap<string, string> {
+    return this.#decisions.skipped;
+  }
+
+  decide(subPipelineId: string, onDecided: (isSkipped: boolean) => void): void {
+    this.#decisions.decide(subPipelineId, onDecided);
+  }
+
+  onSkipped(subPipelineId: string): void {
+    this.#writePlanStatus();
+    this.#decisions.onSkipped(subPipelineId);
   }
 
   begin(subPipelineId: string, actor: RunActor): void {
@@ -82,6 +106,7 @@ export class SubRuns implements PlanPorts {
       this.#createContext(subPipelineId, actor),
     );
     this.begun.set(subPipelineId, run);
+    run.work.startError = this.#decisions.onBegun(subPipelineId);
     this.#writePlanStatus();
     if (run.mayPause) actor.subscribe(() => this.#writePlanStatus());
     void run.begin();

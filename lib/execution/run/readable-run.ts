@@ -65,7 +65,10 @@ export interface ReadableSubRun
 
 /** A run of a plan as views read it. */
 export interface ReadablePlanRun extends Pick<PlanRun, Shown | 'kind' | 'subPipelines' | 'prepared'> {
-  readonly subRuns: { readonly begun: ReadonlyMap<string, ReadableSubRun> };
+  readonly subRuns: {
+    readonly begun: ReadonlyMap<string, ReadableSubRun>;
+    readonly skipped: ReadonlyMap<string, string>;
+  };
 }
 
 export type ReadableRun = ReadablePipelineRun | ReadablePlanRun;

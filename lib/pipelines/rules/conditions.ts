@@ -2,17 +2,23 @@ import { BoundedSchema } from '../../common/json-schema/bounded-schema.js';
 import type { CheckBudget } from '../../common/json-schema/check-budget.js';
 import { ALLOWED_KEYWORDS, SchemaReview } from '../../common/json-schema/keywords.js';
 import { formatValuePath } from '../../common/json-schema/violation.js';
-import { isObject, type Json } from '../../common/json/json.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { ellipsize, joinFirst } from '../../common/text.js';
 import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import { didYouMean } from '../../definition/problems/hint.js';
 import type { Path } from '../../definition/problems/problem.js';
 import { nearest } from '../../definition/did-you-mean.js';
+import type { Reference } from '../../definition/template/reference.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';
 import { writtenTextOf } from '../flow/conditions.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 
 type DraftCondition = DraftTask['conditions'][number];
+
+/** The parts of a condition that a check of it alone reads. */
+type CheckedCondition = Pick<DraftCondition, 'value' | 'schema' | 'path'> & {
+  readonly references: readonly { readonly reference: Reference }[];
+};
 
 /** Checks the conditions of tasks (D77, D83), and warns of tasks that are skipped for want of an output (D78). */
 export function* checkConditions(draft: PipelineDraft, definition: unknown, budget: CheckBudget): Findings {
@@ -28,10 +34,12 @@ export function* checkConditions(draft: PipelineDraft, definition: unknown, budg
   }
 }
 
-function* checkCondition(
-  condition: DraftCondition,
+/** @param params of the pipeline, with the values that they allow @param example of a template that is at hand */
+export function* checkCondition(
+  condition: CheckedCondition,
   params: Readonly<Record<string, unknown>>,
   budget: CheckBudget,
+  example = '"{{params.NAME}}" or "{{TASK.output}}"',
 ): Generator<Diagnostic> {
   const { value, schema, path } = condition;
   // The schema of definitions reports another type.
@@ -42,7 +50,7 @@ function* checkCondition(
       code: 'invalid_value',
       message,
       path,
-      hint: 'write it as in "{{params.NAME}}" or "{{TASK.output}}"',
+      hint: `write it as in ${example}`,
     };
     return;
   }
@@ -59,7 +67,9 @@ function* checkCondition(
   }
   const problems = reviewSchema(schema, whole, budget);
   yield* problems;
-  if (problems.length === 0) yield* checkPossible(condition, params, whole, budget);
+  if (problems.length > 0) return;
+  yield* checkKeywords(schema, whole, budget);
+  yield* checkPossible(condition, params, whole, budget);
 }
 
 function hasTemplate(text: string): boolean {
@@ -106,12 +116,24 @@ function reviewSchema(
   });
 }
 
+/** Finds a condition that never holds: none of the values that it lists satisfies its other keywords. */
+function* checkKeywords(schema: JsonObject, path: Path, budget: CheckBudget): Generator<Diagnostic> {
+  const { enum: listed, const: only } = schema;
+  const values = only === undefined ? listed : [only];
+  if (!Array.isArray(values) || values.length > MAX_CHOICES || Object.keys(schema).length === 1) return;
+  const test = new BoundedSchema(schema, budget, 1);
+  const isPossible = values.some((value) => test.findViolations(value as Json).length === 0);
+  if (isPossible || budget.isExceeded) return;
+  const message = `the condition never holds: no value in "${only === undefined ? 'enum' : 'const'}" satisfies its other keywords`;
+  yield { code: 'invalid_value', message, path };
+}
+
 /** The most values of a param that are tried: more would take long. */
 const MAX_CHOICES = 100;
 
 /** Finds a condition that never holds: no value that the param allows satisfies it. */
 function* checkPossible(
-  { references, schema, value }: DraftCondition,
+  { references, schema, value }: CheckedCondition,
   params: Readonly<Record<string, unknown>>,
   path: Path,
   budget: CheckBudget,

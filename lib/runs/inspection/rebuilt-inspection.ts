@@ -167,6 +167,8 @@ class Rebuilder {
       case 'run':
         return this.#addStatus(run, this.#root, event);
       case 'sub_pipeline':
+        // A skipped one has no actor.
+        if (event.status === 'skipped') return undefined;
         return this.#addStatus(run, 'run', event);
       case 'wave': {
         const { wave, phase, tasks } = event;

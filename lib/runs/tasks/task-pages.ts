@@ -250,7 +250,9 @@ function findParts(run: ReadableRun, subPipeline: string | undefined, hold: Hold
         () => earlierStores(run.prepared.session, run.subRuns.begun.values(), begun),
         hold,
       );
-    return toPart(run, prepared, values && { work: begun.work, values }, end, id);
+    const part = toPart(run, prepared, values && { work: begun.work, values }, end, id);
+    const skipReason = run.subRuns.skipped.get(id);
+    return skipReason === undefined ? part : { ...part, skipReason: `its sub-pipeline was: ${skipReason}` };
   });
 }
 

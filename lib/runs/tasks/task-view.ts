@@ -22,6 +22,8 @@ export interface PipelineView {
   readonly tasks: readonly Task[];
   /** Undefined for a sub-pipeline that has not begun. */
   readonly begun: { readonly work: ReadableWork; readonly values: InputRenderer } | undefined;
+  /** Why none of its tasks begins: its sub-pipeline is skipped; undefined when it is not (D77). */
+  readonly skipReason?: string;
   /** No further task will begin, but handlers may. */
   readonly isOver: boolean;
   /** Nothing will begin any more. */
@@ -59,7 +61,7 @@ export class TaskView {
       hasBegun: trace !== undefined,
       hasSucceeded: hasSettled && !trace.hasFailed,
       hasFailed: hasSettled && trace.hasFailed,
-      isSkipped: trace?.skipReason !== undefined,
+      isSkipped: trace?.skipReason !== undefined || this.#part.skipReason !== undefined,
       isOver: this.#task.handlerOf === undefined ? this.#part.isOver : this.#part.isSettled,
     });
   }
@@ -205,7 +207,7 @@ export class TaskView {
   }
 
   #skipReason(item: number | undefined): Pick<TaskRecord, 'skip_reason'> {
-    const reason = this.#trace?.skipReasonOf(item);
+    const reason = this.#trace?.skipReasonOf(item) ?? this.#part.skipReason;
     return reason === undefined ? {} : { skip_reason: reason };
   }
 

@@ -72,6 +72,27 @@ const PIPELINES = {
     ),
     'plan_concurrency: 3,',
   ),
+  'sub-pipelines that are skipped beside others': planText(
+    [
+      subPipelineText('a', '{id: t, tool: script, inputs: {ms: 2, key: ka, value: 0}}', 'stores: [ka]'),
+      subPipelineText(
+        'b',
+        '{id: t, tool: script, inputs: {key: kb}}',
+        'when: "{{session.ka[0]}}", stores: [kb]',
+      ),
+      subPipelineText('c', '{id: t, tool: script, inputs: {value: "{{session.kb}}"}}', 'reads: [kb]'),
+      subPipelineText('d', '{id: t, tool: script, inputs: {ms: 3, value: 1}}', 'when: "{{session.ka}}"'),
+      subPipelineText(
+        'e',
+        '{id: t, tool: script, inputs: {ms: 4, value: 1}}, {id: u, tool: script, await: [t]}',
+      ),
+    ],
+    'plan_concurrency: 2,',
+  ),
+  'a sub-pipeline whose condition cannot be looked at': planText([
+    subPipelineText('a', '{id: t, tool: script, inputs: {key: ka, value: 0}}', 'stores: [ka]'),
+    subPipelineText('b', '{id: t, tool: script}', 'when: "{{session.ka.x.y}}"'),
+  ]),
   'handlers, of which one fails': `{id: a, tool: script, inputs: {value: 1}}, {id: b, tool: script, inputs: {fails: 1, value: "{{a.output}}"}}],
     on_success: [{id: o, tool: script, inputs: {value: 3}}], on_cancel: [{id: u, tool: script, inputs: {ms: 2, key: undone, value: "{{a.output ?? 0}}"}}],
     on_failure: [{id: f, tool: script, retry: 1, retry_delay: 0.002, inputs: {fails: 1, ms: 2, value: "{{run.status}} {{run.error}}"}},

@@ -192,6 +192,19 @@ const PLANS: Record<string, Drive> = {
   'is stopped by force': (log) => {
     startPlan(log, 2).actor.send({ type: 'force' });
   },
+  'decides of sub-pipelines, of which one is left, and is cancelled meanwhile': (log) => {
+    for (const type of ['cancel', 'force'] as const) {
+      const plan = startConditional(log, 3);
+      plan.ports.answer('t0', true);
+      plan.ports.answer('t1', false);
+      plan.ports.succeed('t1');
+      plan.actor.send({ type });
+      plan.ports.answer('t2', true);
+    }
+  },
+  'ends with a sub-pipeline that is skipped': (log) => {
+    startConditional(log, 1).ports.answer('t0', true);
+  },
   'is told to continue and to step': (log) => {
     const { actor } = startPlan(log, 2);
     for (const type of ['continue', 'step'] as const) actor.send({ type });
@@ -235,6 +248,11 @@ function startPlan(
 ): ReturnType<typeof startPlanMachine> {
   const subPipelines = list(count).map((id) => ({ id, needs: [] }));
   return startPlanMachine(subPipelines, { concurrency: count, ...options, inspect: log.inspect });
+}
+
+function startConditional(log: TransitionLog, count: number): ReturnType<typeof startPlanMachine> {
+  const subPipelines = list(count).map((id) => ({ id, needs: [], isConditional: true }));
+  return startPlanMachine(subPipelines, { inspect: log.inspect });
 }
 
 function startConcluding(log: TransitionLog): ReturnType<typeof startPlanMachine> {

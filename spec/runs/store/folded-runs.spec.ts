@@ -130,6 +130,14 @@ const scenarios = fc.record({
     nil: undefined,
   }),
   from: fc.constantFrom(undefined, 'failed', 't0'),
+  /** A sub-pipeline with a condition that holds, does not hold, or cannot be looked at. */
+  when: fc.option(
+    fc.record({
+      part: fc.constantFrom('a', 'b'),
+      reads: fc.constantFrom('given', 'empty', 'given.x.y'),
+    }),
+    { nil: undefined },
+  ),
 });
 
 /** Shows definitions without their texts. */
@@ -200,7 +208,7 @@ describe('A settled run that is folded from its facts (D74)', () => {
     await fc.assert(
       fc.asyncProperty(
         scenarios,
-        async ({ first, second, isPlan, broken, cancel, stuck, from, handlers: ends }) => {
+        async ({ first, second, isPlan, broken, cancel, stuck, from, when, handlers: ends }) => {
           const keeping = KEEPINGS['memory']?.();
           if (keeping === undefined) throw new Error('there is no store in memory');
           const live = await KeptReruns.open(keeping);
@@ -210,11 +218,11 @@ describe('A settled run that is folded from its facts (D74)', () => {
             stuck?.part === true ? ['', TIMEOUT] : [stuck === undefined ? '' : TIMEOUT, ''];
           const session = { given: 'value' };
           const part = (id: string, tasks: string): string =>
-            `{id: ${id}, goal: g, pipeline: {id: p-${id}, goal: g, ${ofPart} ${ends} ${LISTS}, tasks: [${tasks}]}}`;
+            `{id: ${id}, goal: g, ${id === when?.part ? `when: "{{pipeline.inputs.${when.reads}}}", ` : ''}pipeline: {id: p-${id}, goal: g, ${ofPart} ${ends} ${LISTS}, tasks: [${tasks}]}}`;
           const runId = isPlan
             ? await live.registry.submitPlan({
                 plan: live.parsePlan(
-                  `{id: both, goal: g, ${whole} plan_concurrency: 2, sub_pipelines: [${part('a', first)}, ${part('b', second)}]}`,
+                  `{id: both, goal: g, inputs: {given: 1, empty: 0}, ${whole} plan_concurrency: 2, sub_pipelines: [${part('a', first)}, ${part('b', second)}]}`,
                 ),
                 session,
               })

@@ -17,6 +17,10 @@ export class FakePlanPorts implements PlanPorts {
   readonly endOrder: string[] = [];
   readonly runs = new Map<string, RunActor>();
   readonly portsById = new Map<string, FakeRunPorts>();
+  /** Ids of the sub-pipelines that were skipped, in order. */
+  readonly skippedIds: string[] = [];
+  /** The decisions that the spec has yet to make, by sub-pipeline id. */
+  readonly undecided = new Map<string, (isSkipped: boolean) => void>();
   /** Ids of the sub-pipelines that do not begin on their own. */
   readonly waiting = new Set<string>();
   onConcluded: ((result: TaskResult) => void) | undefined;
@@ -44,6 +48,22 @@ export class FakePlanPorts implements PlanPorts {
     this.portsById.set(id, ports);
     run.start();
     if (!this.waiting.has(id)) run.send({ type: 'begin' });
+  }
+
+  decide(id: string, onDecided: (isSkipped: boolean) => void): void {
+    this.undecided.set(id, onDecided);
+  }
+
+  /** Decides whether a sub-pipeline that waits for it is skipped. */
+  answer(id: string, isSkipped: boolean): void {
+    const onDecided = this.undecided.get(id);
+    if (onDecided === undefined) throw new Error(`${id} waits for no decision`);
+    this.undecided.delete(id);
+    onDecided(isSkipped);
+  }
+
+  onSkipped(id: string): void {
+    this.skippedIds.push(id);
   }
 
   cancelled(id: string): void {

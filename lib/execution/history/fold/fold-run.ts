@@ -72,15 +72,23 @@ export function* foldPlanRun(
     find: (place) => plan.find(place)?.work,
     onStatus: (event) => plan.onStatus(event),
     onBegun: (place, at) => plan.onBegun(place, at),
+    onSkipped: (place, reason) => void plan.skipped.set(place, reason),
   });
   const { json } = yield* copyToJsonInSteps(shared ?? plan.stored.values, prepared.secrets.masker);
-  const subRuns = { begun: plan.begun, failures: plan.failures, blackboard: json as JsonObject };
+  const subRuns = {
+    begun: plan.begun,
+    skipped: plan.skipped,
+    failures: plan.failures,
+    blackboard: json as JsonObject,
+  };
   return new FoldedPlanRun(prepared, subRuns, toParts(prepared, context, found));
 }
 
 /** The sub-pipelines of a plan while its facts are folded. */
 class PlanFold {
   readonly begun = new Map<string, FoldedSubRun>();
+  /** Why sub-pipelines were skipped, by their ids. */
+  readonly skipped = new Map<string, string>();
   readonly failures: TaskFailure[] = [];
   readonly stored = new StoredValues({}, undefined);
   readonly #prepared: PreparedPlan;
@@ -134,8 +142,9 @@ class PlanFold {
   }
 
   onStatus({ sub_pipeline: id, status, time }: SubPipelineEvent): void {
-    const run = this.find(id);
-    if (run === undefined) return;
+    // A skipped one has no run.
+    const run = status === 'skipped' ? undefined : this.find(id);
+    if (run === undefined || status === 'skipped') return;
     run.status = status;
     if (status !== 'queued' && status !== 'running') run.finishedAt = Date.parse(time);
   }
@@ -154,6 +163,7 @@ interface FoldTarget {
   readonly find: (place: string) => FoldedWork | undefined;
   readonly onStatus?: (event: SubPipelineEvent) => void;
   readonly onBegun?: (place: string, at: number) => void;
+  readonly onSkipped?: (place: string, reason: string) => void;
 }
 
 /** Hands each fact of a pipeline to its work, in order, and collects those of the run as a whole. */
@@ -185,9 +195,11 @@ function* foldEvent(
   }
 }
 
-function foldPlaced(fact: PlacedFact, { find, onBegun }: FoldTarget): void {
+function foldPlaced(fact: PlacedFact, { find, onBegun, onSkipped }: FoldTarget): void {
   if (fact.kind === 'begun') onBegun?.(fact.place, fact.at);
-  else find(fact.place)?.add(fact);
+  else if (fact.kind === 'decided') {
+    if (fact.reason !== undefined) onSkipped?.(fact.place, fact.reason);
+  } else find(fact.place)?.add(fact);
 }
 
 function placeOf({ sub_pipeline: subPipeline = '' }: TaskEvent | ItemEvent): string {

@@ -19,7 +19,7 @@ import type {
 import type { RunSummary } from '../../../common/wire/run-summary.js';
 import type { FoldedWork } from './folded-work.js';
 import type { ReadablePipelineRun, ReadablePlanRun, ReadableSubRun } from '../../run/readable-run.js';
-import { listSkipped } from '../../results.js';
+import { listSkipped, listStatuses } from '../../results.js';
 
 /** The parts that settled runs of pipelines and of plans share. */
 export interface FoldedParts {
@@ -198,6 +198,8 @@ export class FoldedSubRun implements ReadableSubRun {
 export interface FoldedSubRuns {
   /** By sub-pipeline id, in the order in which they began. */
   readonly begun: ReadonlyMap<string, FoldedSubRun>;
+  /** Why sub-pipelines were skipped, by their ids, in the order in which they were. */
+  readonly skipped: ReadonlyMap<string, string>;
   /** The failures of all of them, in the order in which they happened. */
   readonly failures: readonly TaskFailure[];
   /** All values on the blackboard at the end of the plan. */
@@ -221,13 +223,11 @@ export class FoldedPlanRun extends BaseFoldedRun implements ReadablePlanRun {
   }
 
   get skipped(): readonly SkippedTask[] {
-    return listSkipped(this.subRuns.begun);
+    return listSkipped(this.subRuns);
   }
 
   get subPipelines(): SubPipelineStatuses {
-    const { begun } = this.subRuns;
-    const ids = [...this.prepared.subRuns.keys()];
-    return Object.fromEntries(ids.map((id) => [id, begun.get(id)?.status ?? null]));
+    return listStatuses(this.prepared.subRuns.keys(), this.subRuns);
   }
 
   get handlerOutcome(): null {

@@ -128,19 +128,27 @@ interface Standing {
   readonly tasks: string;
   /** In a word. */
   readonly word: string;
+  /** Why it was skipped; undefined for any other. */
+  readonly skipReason: string | undefined;
 }
 
 function standingOf(session: FollowedRun, { subPipeline = '', graph }: RunPart): Standing {
   const record = session.record.value;
   const isOver = record?.settled === true;
   const status = record?.sub_pipelines?.[subPipeline] ?? null;
+  const skipReason = record?.skipped?.find(
+    ({ sub_pipeline: id, task_id: taskId }) => id === subPipeline && taskId === undefined,
+  )?.reason;
   // A sub-pipeline that has not begun when the run is over will not begin.
   const word = status ?? (isOver ? 'not run' : 'pending');
   const tasks = graph.waves.flat().map(({ id }) => session.tasks.get(`${subPipeline}/${id}`));
+  if (skipReason !== undefined)
+    return { status, word, tasks: formatQuantity(tasks.length, 'task'), skipReason };
   const hasEnded = status === 'failed' || isOver;
-  if (hasEnded && status !== 'succeeded') return { status, word, tasks: describeEnded(tasks) };
+  if (hasEnded && status !== 'succeeded') return { status, word, tasks: describeEnded(tasks), skipReason };
   const done = status === 'succeeded' ? tasks : tasks.filter((task) => task?.status === 'succeeded');
-  return { status, word, tasks: `${formatInteger(done.length)} of ${formatQuantity(tasks.length, 'task')}` };
+  const count = `${formatInteger(done.length)} of ${formatQuantity(tasks.length, 'task')}`;
+  return { status, word, tasks: count, skipReason };
 }
 
 interface SubPipelineCardProps {
@@ -152,8 +160,9 @@ interface SubPipelineCardProps {
 /** A sub-pipeline among the others: how it stands, and how many of its tasks are done. */
 function SubPipelineCard({ card, standing, reads }: SubPipelineCardProps) {
   const { id } = card.placed;
-  const { status, word, tasks } = standing;
-  const title = `${reads === undefined ? id : `${id} ${reads}`}; ${tasks}`;
+  const { status, word, tasks, skipReason } = standing;
+  const why = skipReason === undefined ? '' : `; skipped: ${skipReason}`;
+  const title = `${reads === undefined ? id : `${id} ${reads}`}; ${tasks}${why}`;
   return (
     <GraphCard card={card} name={id} tone={toneOf(status ?? 'waiting')} status={word} title={title}>
       <span class="line">
@@ -179,7 +188,7 @@ interface SubPipelineProps {
 /** A sub-pipeline with its tasks. */
 function SubPipeline({ session, part, standing, reads, isOnly, isOpen, onToggle }: SubPipelineProps) {
   const id = part.subPipeline ?? '';
-  const { status, tasks } = standing;
+  const { status, tasks, skipReason } = standing;
   return (
     <section class="part" aria-label={`Sub-pipeline ${id}`}>
       <h3>
@@ -197,6 +206,7 @@ function SubPipeline({ session, part, standing, reads, isOnly, isOpen, onToggle 
         <span class="src">
           {tasks}
           {reads !== undefined && `, ${reads}`}
+          {skipReason !== undefined && <bdi>{`: ${skipReason}`}</bdi>}
         </span>
       </h3>
       {isOpen && <TaskGraph session={session} part={part} hasZoomButtons={isOnly} />}

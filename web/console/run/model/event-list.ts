@@ -99,8 +99,10 @@ export function describeEvent(event: LiveEvent): string {
       return event.error ?? '';
     case 'skip':
       return event.reason ?? '';
-    case 'run':
     case 'sub_pipeline':
+      if (event.status === 'skipped') return `skipped: ${event.reason ?? ''}`;
+      return event.error ?? (event.paused === true ? 'paused' : event.status);
+    case 'run':
       return event.error ?? (event.paused === true ? 'paused' : event.status);
     case 'wave':
       return `${event.handler ?? `wave ${event.wave + 1}`} ${event.phase === 'start' ? 'starts' : 'has settled'}, ${formatQuantity(event.tasks, 'task')}`;

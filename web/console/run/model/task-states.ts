@@ -1,4 +1,4 @@
-import type { LiveEvent, TaskEvent } from '../../../../lib/execution/events/event.js';
+import type { LiveEvent, SubPipelineEvent, TaskEvent } from '../../../../lib/execution/events/event.js';
 import type { Graph } from '../../../../lib/pipelines/drawing/graph.js';
 import type { TaskRecord } from '../../../../lib/runs/tasks/task-record.js';
 import { formatSelection } from './addresses.js';
@@ -138,6 +138,7 @@ export class TaskStates {
    * before the definition is known, items are counted; the records that are read after it say the rest.
    */
   addEvent(event: LiveEvent): void {
+    if (event.kind === 'sub_pipeline' && event.status === 'skipped') return this.#skipPart(event);
     if (!('task_id' in event) || event.within !== undefined) return;
     const key = formatSelection({ taskId: event.task_id, subPipeline: event.sub_pipeline });
     if (event.kind === 'item') this.#countedOf(key)[COUNTED_AS[event.phase]]++;
@@ -164,6 +165,16 @@ export class TaskStates {
         return;
       default:
         return;
+    }
+  }
+
+  /** The tasks of a skipped sub-pipeline have no events of their own. */
+  #skipPart({ sub_pipeline: part, reason = '', time }: SubPipelineEvent): void {
+    for (const task of this.#tasks.values()) {
+      if (task.subPipeline !== part) continue;
+      task.status = 'skipped';
+      task.skipReason = `its sub-pipeline was: ${reason}`;
+      task.finishedAt = Date.parse(time);
     }
   }
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type SubPipelineNeeds, Readiness } from '../../machines/readiness.js';
-import { plans } from './random-plans.js';
-import { cases } from '../support/measuring/cases.js';
+import { type SubPipelineNeeds, Readiness } from '../../../machines/readiness.js';
+import { plans } from '../random-plans.js';
+import { cases } from '../../support/measuring/cases.js';
 
 /** Repeatedly takes the first declared sub-pipeline whose needs are all taken. */
 function sortNaively(subPipelines: readonly SubPipelineNeeds[]): string[] {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { MinHeap } from '../../machines/readiness.js';
+import { MinHeap } from '../../../machines/readiness.js';
 
 describe('MinHeap', () => {
   it('pops the smallest number, whatever the order of pushes and pops', () => {
