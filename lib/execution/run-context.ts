@@ -114,8 +114,8 @@ export interface InvocationServices {
   readonly waitingCalls: WaitingCalls;
   /** Why calls are stopped, when neither a person nor the end of the run's time is the cause (D80). */
   readonly stopReason: string | undefined;
-  /** The namespace `run` of templates (D80). */
-  readonly runNamespace: JsonObject;
+  /** The namespace `run` of templates (D80); undefined where a task is called so. */
+  readonly runNamespace: JsonObject | undefined;
   /** The run that was submitted. */
   readonly origin: RootRun;
   /** Tool invocations started (D20). */

@@ -79,10 +79,10 @@ export class InputRenderer {
 
   /** The keys of the session that the tasks of a wave read. */
   *#listKeysReadIn(wave: number): Steps<ReadonlySet<string>> {
-    const { tasks, waves } = this.#run.prepared.pipeline;
+    const { allTasks, allWaves } = this.#run.prepared.pipeline;
     const keys = new Set<string>();
-    for (const taskId of waves[wave] ?? []) {
-      const task = tasks.get(taskId);
+    for (const taskId of allWaves[wave] ?? []) {
+      const task = allTasks.get(taskId);
       for (const template of [task?.inputs, task?.parallelOver]) {
         let count = 0;
         for (const { expression } of template?.operands ?? []) {
@@ -193,12 +193,15 @@ class TaskScope implements TemplateScope {
 
   stateOf(taskId: string): TaskMembers | undefined {
     const { prepared, work } = this.#run;
-    return readState(prepared.pipeline.tasks.get(taskId), work.getTrace(taskId));
+    return readState(prepared.pipeline.allTasks.get(taskId), work.getTrace(taskId));
+  }
+
+  get run(): JsonObject | undefined {
+    return this.#run.work.runNamespace;
   }
 
   output(taskId: string): Json | undefined {
-    const { outputs } = this.#run.work;
-    return Object.hasOwn(outputs, taskId) ? outputs[taskId] : undefined;
+    return this.#run.work.getOutcome(taskId)?.output;
   }
 }
 

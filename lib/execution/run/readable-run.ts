@@ -48,6 +48,7 @@ export type ReadableWork = Pick<
   | 'getTrace'
   | 'getOutcome'
   | 'writesBefore'
+  | 'runNamespace'
 > &
   /** Nothing waits in a run that is folded. */
   Partial<Pick<RunWork, 'findWait'>>;

@@ -88,7 +88,8 @@ export class RunServices implements InvocationServices {
     return this.#handlers?.stopReason;
   }
 
-  get runNamespace(): JsonObject {
+  get runNamespace(): JsonObject | undefined {
+    if (this.prepared.pipeline.allTasks.has('run')) return undefined;
     const end = this.#handlers?.list === undefined ? undefined : this.#run;
     return createRunNamespace(this.origin, this.dependencies.urlOfRun(this.origin.id), end);
   }

@@ -290,6 +290,11 @@ export class RunWork implements RunPorts {
     return this.#outcomes.outputsOf(this.#services.prepared.pipeline, 'tasks');
   }
 
+  /** The namespace `run` of templates (D80); undefined where a task is called so. */
+  get runNamespace(): JsonObject | undefined {
+    return this.#services.runNamespace;
+  }
+
   /** Outputs of handlers, like those of tasks. */
   get handlerOutputs(): Record<string, Json> {
     return this.#outcomes.outputsOf(this.#services.prepared.pipeline, 'handlers');
@@ -350,8 +355,7 @@ class RunScope implements TemplateScope {
   }
 
   get run(): JsonObject | undefined {
-    const { prepared, runNamespace } = this.#services;
-    return prepared.pipeline.allTasks.get('run') === undefined ? runNamespace : undefined;
+    return this.#services.runNamespace;
   }
 
   get secrets(): Readonly<Record<string, string>> | undefined {

@@ -28,7 +28,8 @@ function fold(facts: readonly Fact[]): FoldedPipelineRun {
   const prepared = prepareRun({ pipeline: PIPELINE }, undefined, undefined, 'run');
   const budget = new MemoryBudget(1e9);
   const artifacts = new ArtifactStore('unused', true);
-  return runToEnd(foldPipelineRun(prepared, { summary: END, facts, clock: systemClock, artifacts, budget }));
+  const context = { summary: END, facts, clock: systemClock, artifacts, budget, urlOfRun: () => null };
+  return runToEnd(foldPipelineRun(prepared, context));
 }
 
 const succeeded = (task: string, value: string, more: object = {}): Fact => ({

@@ -6,7 +6,7 @@ import { controlledTask, startPlan } from '../../support/runs/start-plan.js';
 /** A sub-pipeline whose handler runs a pipeline. */
 const PART = subPipelineText(
   'a',
-  `${controlledTask('a')}`,
+  controlledTask('a'),
   '',
   `finally: [{id: z, tool: run_pipeline, inputs: {pipeline: {id: inner, goal: g, tasks: [${controlledTask('a', 'x')}]}}}],`,
 );

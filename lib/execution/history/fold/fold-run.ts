@@ -13,6 +13,7 @@ import type { PreparedPlan } from '../../prepare/prepare-plan.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { RunSummary } from '../../../common/wire/run-summary.js';
 import { type EarlierStores, earlierStores, InputRenderer } from '../../run/input-renderer.js';
+import { createRunNamespace } from '../../run/run-namespace.js';
 import { assertRecord } from '../../session/session.js';
 import type { Write } from '../../session/session-overrides.js';
 import { StoredValues } from '../../session/stored-values.js';
@@ -29,6 +30,7 @@ interface FoldContext {
   readonly clock: Clock;
   readonly artifacts: ArtifactStore;
   readonly budget: MemoryBudget;
+  readonly urlOfRun: (runId: string) => string | null;
 }
 
 /** Folds a settled run of a pipeline from its facts, without a machine or a tool, in steps (D74). */
@@ -37,6 +39,10 @@ export function* foldPipelineRun(prepared: PreparedRun, context: FoldContext): S
     ...context,
     prepared,
     subPipeline: undefined,
+    createNamespace: (areHandled) => {
+      const { status, error, failed_task: failedTask } = context.summary;
+      return toNamespace(context, areHandled ? { status, error, failedTask } : undefined);
+    },
     createRenderer: (found) =>
       new InputRenderer(
         { prepared, work: found },
@@ -115,6 +121,8 @@ class PlanFold {
       ...this.#context,
       prepared,
       subPipeline: id,
+      createNamespace: (areHandled) =>
+        toNamespace(this.#context, areHandled ? this.begun.get(id) : undefined),
       createRenderer: (work) =>
         new InputRenderer(
           { prepared, work },
@@ -141,13 +149,23 @@ class PlanFold {
     if (run !== undefined) run.startedAt = at;
   }
 
-  onStatus({ sub_pipeline: id, status, time }: SubPipelineEvent): void {
+  onStatus({ sub_pipeline: id, status, time, error, failed_task: failedTask }: SubPipelineEvent): void {
     // A skipped one has no run.
     const run = status === 'skipped' ? undefined : this.find(id);
     if (run === undefined || status === 'skipped') return;
     run.status = status;
+    run.error = error ?? null;
+    run.failedTask = failedTask ?? null;
     if (status !== 'queued' && status !== 'running') run.finishedAt = Date.parse(time);
   }
+}
+
+function toNamespace(
+  { summary, urlOfRun }: FoldContext,
+  end: Parameters<typeof createRunNamespace>[2],
+): JsonObject {
+  const { run_id: id, trigger, started_by: startedBy } = summary;
+  return createRunNamespace({ id, trigger, startedBy }, urlOfRun(id), end);
 }
 
 /** The facts of the run as a whole. */

@@ -1,5 +1,5 @@
 import type { Json } from '../../../common/json/json.js';
-import type { TaskFailure, SkippedTask } from '../../../common/errors.js';
+import type { FailedTask, TaskFailure, SkippedTask } from '../../../common/errors.js';
 import type { RunStatus } from '../../../../machines/types.js';
 import type { LiveEvent } from '../../events/event.js';
 import type { Journal } from '../../events/journal.js';
@@ -176,6 +176,8 @@ export class FoldedSubRun implements ReadableSubRun {
   readonly prepared: PreparedRun;
   readonly work: FoldedWork;
   status: RunStatus = 'queued';
+  error: string | null = null;
+  failedTask: FailedTask | null = null;
   startedAt: number | null = null;
   finishedAt: number | null = null;
 

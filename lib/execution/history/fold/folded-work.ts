@@ -1,5 +1,5 @@
 import type { SkippedTask, TaskFailure } from '../../../common/errors.js';
-import type { Json } from '../../../common/json/json.js';
+import type { Json, JsonObject } from '../../../common/json/json.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
 import type { ItemEvent, TaskEvent } from '../../events/event.js';
 import type { PlacedFact } from '../fact.js';
@@ -24,6 +24,8 @@ interface FoldedWorkParts {
   readonly artifacts: ArtifactStore;
   /** Renders the lists of fan-outs of a rerun, to find the items that it had reused. */
   readonly createRenderer: (work: ReadableWork) => Pick<InputRenderer, 'renderList'>;
+  /** Returns the namespace `run` of templates. @param areHandled true when handlers have run, which read how the run has ended */
+  readonly createNamespace: (areHandled: boolean) => JsonObject;
   readonly onFailure?: (failure: TaskFailure) => void;
   readonly onWrites?: (writes: readonly Write[]) => void;
 }
@@ -52,6 +54,13 @@ export class FoldedWork implements ReadableWork {
 
   get handlerOutputs(): Record<string, Json> {
     return this.#outcomes.outputsOf(this.#parts.prepared.pipeline, 'handlers');
+  }
+
+  get runNamespace(): JsonObject | undefined {
+    const { allTasks, handlers } = this.#parts.prepared.pipeline;
+    if (allTasks.has('run')) return undefined;
+    const areHandled = handlers !== undefined && [...handlers.tasks.keys()].some((id) => this.#tasks.has(id));
+    return this.#parts.createNamespace(areHandled);
   }
 
   getTrace(taskId: string): TaskTrace | undefined {
