@@ -94,6 +94,8 @@ export class SkipDecisions {
     const mask = (text: string): string => secrets.masker?.mask(text) ?? text;
     const rule = getOrThrow(plan.subPipelines, id).skipRule;
     try {
+      // Many may be decided one after the other, without anything else to wait for.
+      await nextSliceWhenOver(this.#services.budget);
       const reason = rule && (await this.#findReason(rule));
       return reason === undefined ? {} : { reason: mask(reason) };
     } catch (thrown) {

@@ -175,6 +175,7 @@ class TaskScope implements TemplateScope {
   readonly secrets: Readonly<Record<string, string>> | undefined;
   readonly #run: RenderedRun;
   readonly #session: JsonObject;
+  #namespace: JsonObject | undefined;
 
   constructor(run: RenderedRun, session: JsonObject) {
     this.inputs = run.prepared.inputs;
@@ -197,7 +198,7 @@ class TaskScope implements TemplateScope {
   }
 
   get run(): JsonObject | undefined {
-    return this.#run.work.runNamespace;
+    return (this.#namespace ??= this.#run.work.runNamespace);
   }
 
   output(taskId: string): Json | undefined {

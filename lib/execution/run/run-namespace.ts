@@ -36,9 +36,14 @@ export function createRunNamespace(
     scheduled_for: null,
     answer_url: null,
   };
-  if (end === undefined) return namespace;
+  if (end === undefined) return Object.freeze(namespace);
   const { status, error, failedTask } = end;
-  return { ...namespace, status, error, failed_task: failedTask && formatFailedTask(failedTask) };
+  return Object.freeze({
+    ...namespace,
+    status,
+    error,
+    failed_task: failedTask && formatFailedTask(failedTask),
+  });
 }
 
 /** The task as people and commands write it: `load`, `fetch[2]`, `extract/fetch[2]`. */

@@ -55,6 +55,7 @@ export class RunServices implements InvocationServices {
   #calls: Map<string, number> | undefined;
   #memory: Map<string, unknown> | undefined;
   #cancellable: CancellableWork | undefined;
+  #namespace: JsonObject | undefined;
 
   constructor(
     run: ServedRun,
@@ -89,6 +90,11 @@ export class RunServices implements InvocationServices {
   }
 
   get runNamespace(): JsonObject | undefined {
+    return (this.#namespace ??= this.#createNamespace());
+  }
+
+  /** Templates may read it very often: it is made once for the tasks, and once for each list of handlers. */
+  #createNamespace(): JsonObject | undefined {
     if (this.prepared.pipeline.allTasks.has('run')) return undefined;
     const end = this.#handlers?.list === undefined ? undefined : this.#run;
     return createRunNamespace(this.origin, this.dependencies.urlOfRun(this.origin.id), end);
@@ -133,6 +139,7 @@ export class RunServices implements InvocationServices {
   beginHandlers(): void {
     this.#cancellable?.close();
     this.#cancellable = undefined;
+    this.#namespace = undefined;
   }
 
   /** Releases the services that only tasks need. */

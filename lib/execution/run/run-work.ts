@@ -276,8 +276,10 @@ export class RunWork implements RunPorts {
 
   /** Returns what is kept of a task for those who look at it (D59); undefined when it has not begun. */
   /** What a task, or an item of it, waits for (D81). */
-  findWait({ id, pool }: Task, item: number | undefined): WaitingFor | undefined {
-    return pool === undefined ? undefined : this.#services.waitingCalls.find(id, item);
+  findWait({ id, pool, repeat }: Task, item: number | undefined): WaitingFor | undefined {
+    return pool === undefined && repeat === undefined
+      ? undefined
+      : this.#services.waitingCalls.find(id, item);
   }
 
   getTrace(taskId: string): TaskTrace | undefined {

@@ -7,12 +7,13 @@ import { tasksOfConditions } from './conditions.js';
 
 /** Checks which tasks handlers read, and that nothing waits for a handler that runs later, or in another case (D80). */
 export function* checkHandlers(draft: PipelineDraft): Findings {
+  for (const task of draft.tasks) yield* checkName(task);
+  if (draft.tasks.every(({ list }) => list === 'tasks')) return;
   const listOf = new Map<string, TaskList>();
   // Of two tasks with one id, the first counts: the other one is an error.
   for (const { id, list } of draft.tasks) if (!listOf.has(id)) listOf.set(id, list);
   for (const task of draft.tasks) {
     yield;
-    yield* checkName(task);
     yield* checkAwaits(task, listOf);
     yield* checkReads(task, listOf, draft.uncertain);
   }
@@ -39,7 +40,7 @@ function* checkAwaits(task: DraftTask, listOf: ListOf): Generator<Diagnostic> {
 
 /** @param uncertain tasks of which the check of conditions warns */
 function* checkReads(task: DraftTask, listOf: ListOf, uncertain: ReadonlySet<string>): Generator<Diagnostic> {
-  const warned = new Set([...uncertain, ...tasksOfConditions(task)]);
+  const warned = new Set(tasksOfConditions(task));
   for (const { reference, hasFallback, source, path, at } of listReferences(task)) {
     if (reference.kind !== 'task') continue;
     const { taskId, member } = reference;
@@ -52,7 +53,8 @@ function* checkReads(task: DraftTask, listOf: ListOf, uncertain: ReadonlySet<str
       !hasFallback &&
       member === undefined &&
       mayNotHaveRun(task.list, other) &&
-      !warned.has(taskId)
+      !warned.has(taskId) &&
+      !uncertain.has(taskId)
     ) {
       warned.add(taskId);
       const message = `handler "${task.id}" is skipped when "${taskId}" has no output`;

@@ -111,10 +111,7 @@ export class TaskView {
 
   /** Undefined unless the task has succeeded. */
   get #output(): Json | undefined {
-    const { id, handlerOf } = this.#task;
-    const work = this.#part.begun?.work;
-    const outputs = (handlerOf === undefined ? work?.outputs : work?.handlerOutputs) ?? {};
-    return Object.hasOwn(outputs, id) ? outputs[id] : undefined;
+    return this.#part.begun?.work.getOutcome(this.#task.id)?.output;
   }
 
   /** Returns the outputs of the items that have succeeded so far, with null in place of the others. */

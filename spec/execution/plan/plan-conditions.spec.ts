@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
+import { settleUntil } from '../../support/deferred.js';
+import { countTurns, shortenSlices } from '../../support/slices.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import {
   controlledTask,
@@ -32,6 +34,19 @@ describe('A sub-pipeline with a condition (D77, D78)', () => {
     expect(run.record().sub_pipelines).to.deep.equal({ b: 'succeeded', a: 'succeeded' });
     expect(run.record().skipped).to.equal(undefined);
     expect(run.statuses.filter((each) => each.endsWith(' queued'))).to.deep.equal(['a queued', 'b queued']);
+  });
+
+  it('is decided in slices of the event loop, also when there is nothing to wait for (D25)', async () => {
+    shortenSlices();
+    const parts = Array.from({ length: 60 }, (_, index) =>
+      subPipelineText(`p${index}`, '{id: t, tool: mock}', 'when: "{{pipeline.inputs.none}}"'),
+    );
+    const turns = countTurns();
+    const run = await startPlan(parts, { head: 'inputs: {none: false},' });
+    await settleUntil(() => run.record().settled);
+    turns.stop();
+    expect(turns.count).to.be.above(10);
+    expect(run.record().skipped).to.have.length(60);
   });
 
   it('is skipped with its reason, calls nothing, and the plan succeeds', async () => {

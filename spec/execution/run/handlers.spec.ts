@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { PipelineRun } from '../../../lib/execution/run/pipeline-run.js';
 import { ControlledTool } from '../../support/controlled-tool.js';
 import { settleUntil } from '../../support/deferred.js';
 import { catchRejection } from '../../support/rejection.js';
@@ -211,6 +212,16 @@ describe('Handlers (D80)', () => {
         answer: null,
       },
     });
+  });
+
+  it('read the same namespace at each occurrence: it is made once for each list', async () => {
+    const run = await startRun('{id: a, tool: fail, inputs: {message: boom}}', {
+      head: 'on_failure: [{id: h, tool: mock, inputs: {a: "{{run.status}}", b: "{{run.id}} {{run.error}}"}}],',
+      silent: true,
+    });
+    const { work } = run.executor.getRun(run.runId) as PipelineRun;
+    expect(work.runNamespace).to.equal(work.runNamespace);
+    expect(work.runNamespace).to.be.frozen;
   });
 
   it('leave a task that is called "run" as it was', async () => {

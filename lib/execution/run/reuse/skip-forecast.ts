@@ -1,3 +1,5 @@
+import type { Json } from '../../../common/json/json.js';
+import { RenderMeter } from '../../../definition/template/render-meter.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { TaskOutcome } from '../../results.js';
 import { isUncertain } from '../task-trace.js';
@@ -21,12 +23,14 @@ export class SkipForecast {
   readonly #prepared: PreparedRun;
   readonly #reused = new Map<string, TaskOutcome>();
   readonly #skipped = new Set<string>();
+  readonly #meter = new RenderMeter();
   readonly #scope: TemplateScope;
 
   constructor(prepared: PreparedRun) {
     const { params, inputs, session, goal } = prepared;
     this.#prepared = prepared;
-    this.#scope = { params, inputs, session, goal, output: (taskId) => this.#reused.get(taskId)?.output };
+    const output = (taskId: string): Json | undefined => this.#reused.get(taskId)?.output;
+    this.#scope = { params, inputs, session, goal, output, meter: this.#meter };
   }
 
   /** Call for a task that is reused. */
@@ -62,6 +66,7 @@ export class SkipForecast {
   #findUnmet(conditions: readonly Condition[]): string | undefined {
     const { masker } = this.#prepared.secrets;
     try {
+      this.#meter.start();
       const unmet = new ConditionCheck(conditions).findUnmet(renderWith(this.#scope));
       return unmet === undefined ? undefined : (masker?.mask(unmet) ?? unmet);
     } catch {
