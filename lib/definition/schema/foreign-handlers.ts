@@ -8,7 +8,7 @@ const LIST_WORDS: Readonly<Record<HandlerListName, string>> = {
   on_success: 'on_success success on_success_callback if_success notify_on_success',
   on_failure:
     'on_failure failure on_fail on_error errors error catch rescue on_failure_callback if_failure notify_on_failure',
-  on_cancel: 'on_cancel cancel on_cancelled cancelled on_canceled canceled on_abort abort',
+  on_cancel: 'on_cancel cancel on_cancelled cancelled on_abort abort',
   finally:
     'finally always on_exit exit exit_handler on_complete on_completion after_execution ensure cleanup teardown on_finish',
 };
@@ -19,7 +19,7 @@ const ANY_LIST = new Set(
 );
 
 /** Words that mean a handler only within a map of handlers, as in `handler_on: {failure: …}`. */
-const INNER_WORDS = new Set('success failure error cancel cancelled canceled abort exit cleanup'.split(' '));
+const INNER_WORDS = new Set('success failure error cancel cancelled abort exit cleanup'.split(' '));
 
 const LISTS = new Map(
   Object.entries(LIST_WORDS).flatMap(([list, words]) =>
