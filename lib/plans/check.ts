@@ -291,7 +291,7 @@ function* assemblePlan(
       stores: [...new Set(stores)],
       inputs: [...new Set(inputs)],
       needs: [...getOrThrow(needs, id)],
-      skipRule: skipRules.get(id),
+      ...(skipRules.has(id) && { skipRule: skipRules.get(id) }),
     });
     const { conditions } = getOrThrow(drafts, id);
     sizeBytes += pipeline.sizeBytes + conditions.reduce((sum, each) => sum + each.sizeBytes, 0);

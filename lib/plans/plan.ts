@@ -31,7 +31,7 @@ export interface SubPipeline {
   /** Sub-pipelines that run before this one, because they store what it reads (Plan, rule 1). */
   readonly needs: readonly string[];
   /** Why it may be skipped; undefined for one that never is (D77). */
-  readonly skipRule: SkipRule | undefined;
+  readonly skipRule?: SkipRule | undefined;
 }
 
 /** The pipeline of a sub-pipeline, from outside the plan; or the reason why there is none. */

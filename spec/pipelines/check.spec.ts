@@ -410,7 +410,6 @@ pipeline:
       '"reads" must be a list, not text; write reads: [x, y]',
       '"await" must be a list, not text; write await: [a]',
     ]);
-    expect(onlyProblem(checkPipelineText('{id: p, goal: g, tasks: a}'))).not.to.have.property('hint');
   });
 
   for (const [title, tasks] of scaling) {

@@ -82,7 +82,7 @@ describe('wavetrain schema pipeline', () => {
 
   it('prints a schema that describes every field, for editors to show', () => {
     const { properties } = schema.definitions.pipeline;
-    const fields = { ...properties, ...properties['tasks']?.items?.properties };
+    const fields = { ...properties, ...schema.definitions.task.properties };
     expect(fields).to.include.all.keys('goal', 'params', 'reads', 'parallel_over', 'await', 'retry');
     for (const [name, { description }] of Object.entries(fields)) expect(description, name).to.be.a('string');
   });
@@ -105,7 +105,10 @@ describe('wavetrain schema plan', () => {
 });
 
 interface Schema {
-  readonly definitions: { readonly pipeline: { readonly properties: Record<string, Described> } };
+  readonly definitions: {
+    readonly task: { readonly properties: Record<string, Described> };
+    readonly pipeline: { readonly properties: Record<string, Described> };
+  };
 }
 
 interface Described {

@@ -149,7 +149,7 @@ describe('The drawing of the inspector', () => {
   };
 
   it('lights exactly the edge that was taken', () => {
-    expect(light('run.running:wave.settled:3')).to.deep.equal([
+    expect(light('run.running:wave.settled:5')).to.deep.equal([
       'wave.settled [pausesBeforeWave] / storeWaveOutcome',
     ]);
   });
