@@ -8,7 +8,7 @@ import { useScale, ZoomButtons, zoomOnKey } from '../../shared/views/zoom.js';
 import type { RunSession } from '../session/run-session.js';
 
 /** The labels of a chart must be readable. */
-const LIMITS: ScaleLimits = { smallest: 0.45, largest: 1.2 };
+const LIMITS: ScaleLimits = { smallest: 0.25, largest: 1.2 };
 
 /** Around a drawing, for the lines of its outermost states. */
 const MARGIN = 4;
