@@ -88,6 +88,33 @@ function createContext({ waves, breakpoints, handlers }: RunMachineInput): RunCo
   return handlers === undefined ? context : { ...context, handlers };
 }
 
+/** The transitions to handlers after a state in which no wave is at work. */
+const TO_FAILURE_HANDLERS = {
+  guard: 'handlesFailure',
+  target: 'handlingFailure',
+  actions: ['prepareForFailure', 'beginHandlers'],
+} as const;
+
+const TO_CANCEL_HANDLERS = {
+  guard: 'handlesCancel',
+  target: 'handlingCancel',
+  actions: ['prepareForCancel', 'beginHandlers'],
+} as const;
+
+/** A state in which handlers run, until the run comes to the state that their tasks have decided (D80). */
+function handlingUntil<Target extends 'succeeded' | 'failed' | 'cancelled'>(target: Target) {
+  return {
+    on: {
+      'wave.settled': [
+        { guard: 'hasMoreHandlers', actions: ['prepareNextHandlers', 'beginHandlers'] },
+        { target },
+      ],
+      force: { actions: ['dropHandlers', 'abortWave'] },
+      timeout: { actions: ['dropList', 'abortWave'] },
+    },
+  } as const;
+}
+
 const machine = setup({
   types: { context: {} as RunContext, events: {} as RunEvent, input: {} as RunMachineInput },
   actors: { wave: waveLogic },
@@ -172,39 +199,17 @@ const machine = setup({
     paused: {
       on: {
         continue: [
-          {
-            guard: 'handlesFailure',
-            target: 'handlingFailure',
-            actions: ['prepareForFailure', 'beginHandlers'],
-          },
+          TO_FAILURE_HANDLERS,
           { guard: 'hasFailedTask', target: 'failed' },
           { target: 'running', actions: ['runToBreakpoint', 'beginWave'] },
         ],
         step: [
-          {
-            guard: 'handlesFailure',
-            target: 'handlingFailure',
-            actions: ['prepareForFailure', 'beginHandlers'],
-          },
+          TO_FAILURE_HANDLERS,
           { guard: 'hasFailedTask', target: 'failed' },
           { target: 'running', actions: ['runOneWave', 'beginWave'] },
         ],
-        cancel: [
-          {
-            guard: 'handlesCancel',
-            target: 'handlingCancel',
-            actions: ['prepareForCancel', 'beginHandlers'],
-          },
-          { target: 'cancelled' },
-        ],
-        force: [
-          {
-            guard: 'handlesCancel',
-            target: 'handlingCancel',
-            actions: ['prepareForCancel', 'beginHandlers'],
-          },
-          { target: 'cancelled' },
-        ],
+        cancel: [TO_CANCEL_HANDLERS, { target: 'cancelled' }],
+        force: [TO_CANCEL_HANDLERS, { target: 'cancelled' }],
       },
     },
     draining: {
@@ -233,36 +238,9 @@ const machine = setup({
         ],
       },
     },
-    handlingSuccess: {
-      on: {
-        'wave.settled': [
-          { guard: 'hasMoreHandlers', actions: ['prepareNextHandlers', 'beginHandlers'] },
-          { target: 'succeeded' },
-        ],
-        force: { actions: ['dropHandlers', 'abortWave'] },
-        timeout: { actions: ['dropList', 'abortWave'] },
-      },
-    },
-    handlingFailure: {
-      on: {
-        'wave.settled': [
-          { guard: 'hasMoreHandlers', actions: ['prepareNextHandlers', 'beginHandlers'] },
-          { target: 'failed' },
-        ],
-        force: { actions: ['dropHandlers', 'abortWave'] },
-        timeout: { actions: ['dropList', 'abortWave'] },
-      },
-    },
-    handlingCancel: {
-      on: {
-        'wave.settled': [
-          { guard: 'hasMoreHandlers', actions: ['prepareNextHandlers', 'beginHandlers'] },
-          { target: 'cancelled' },
-        ],
-        force: { actions: ['dropHandlers', 'abortWave'] },
-        timeout: { actions: ['dropList', 'abortWave'] },
-      },
-    },
+    handlingSuccess: handlingUntil('succeeded'),
+    handlingFailure: handlingUntil('failed'),
+    handlingCancel: handlingUntil('cancelled'),
     succeeded: { type: 'final' },
     failed: { type: 'final' },
     cancelled: { type: 'final' },

@@ -116,6 +116,19 @@ export function formatCost(dollars: number): string {
   return `$${digits.replace(/\.?0+$/, '')}`;
 }
 
+/** A task, or an item of it, with the sub-pipeline in a plan. */
+interface NamedCall {
+  readonly sub_pipeline?: string | undefined;
+  readonly task_id: string;
+  readonly item?: number | undefined;
+}
+
+/** Names a task or an item as people and commands write it: `write`, `report/write[3]`. */
+export function nameCall({ sub_pipeline: part, task_id: taskId, item }: NamedCall): string {
+  const task = part === undefined ? taskId : `${part}/${taskId}`;
+  return item === undefined ? task : `${task}[${item}]`;
+}
+
 /** `wave 2`, or the list of handlers of the wave, as in `on_failure` (D80). @param index from 0 */
 export function nameWave(index: number, list?: string | null): string {
   return list ?? `wave ${index + 1}`;

@@ -23,7 +23,7 @@ export interface Plan {
 export interface SubPipeline {
   readonly id: string;
   readonly pipeline: Pipeline;
-  /** Those that a condition of it reads are among them. */
+  /** The keys that it reads, also those of its conditions. */
   readonly reads: readonly string[];
   readonly stores: readonly string[];
   /** Keys of the plan's inputs that are passed to the sub-pipeline. */

@@ -5,15 +5,6 @@ import type { AttemptRecord, CallRecord, ItemRecord, TaskRecord } from '../runs/
 import { formatMessage, writeTime, type ValueWriter } from './values.js';
 import { REPORT_LIMITS } from './report-limits.js';
 
-/** A task or an item, as far as its name goes. */
-type Named = Pick<CallRecord, 'sub_pipeline' | 'task_id'> & { readonly item?: number | undefined };
-
-/** Names a task or an item: `write`, `report/write[3]`. */
-export function nameCall({ sub_pipeline: part, task_id: taskId, item }: Named): string {
-  const task = part === undefined ? taskId : `${part}/${taskId}`;
-  return item === undefined ? task : `${task}[${item}]`;
-}
-
 const TONES: Readonly<Record<CallRecord['status'], GraphTone>> = {
   pending: 'waiting',
   running: 'active',

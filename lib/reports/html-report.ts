@@ -7,13 +7,14 @@ import {
   formatCount,
   formatDuration,
   formatNumber,
+  nameCall,
   nameWave,
 } from '../common/text.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import { listLabels } from '../common/wire/labels.js';
 import { formatStartedBy } from '../common/wire/started-by.js';
 import type { TaskRecord } from '../runs/tasks/task-record.js';
-import { describeCallState, nameCall, toneOfCall, writeCall } from './calls.js';
+import { describeCallState, toneOfCall, writeCall } from './calls.js';
 import { createGantt } from './gantt.js';
 import { BAR_NAMES, writeGanttSvg } from './gantt-svg.js';
 import { writeGraphs } from './graphs.js';

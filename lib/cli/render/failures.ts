@@ -1,5 +1,5 @@
 import { isBorne, type TaskFailure } from '../../common/errors.js';
-import { formatCount, formatNumber } from '../../common/text.js';
+import { formatCount, formatNumber, nameCall } from '../../common/text.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { valueLines } from './outputs.js';
@@ -8,7 +8,7 @@ import { escapeControlCharacters, toSingleLine, truncateToWidth, wrapLine } from
 
 /** The calls that failed, as far as they are known beyond the record of their run (D59). */
 export interface FailureDetails {
-  /** The first failed calls, by the names of {@link formatCall}. */
+  /** The first failed calls, by the names of {@link nameCall}. */
   readonly calls: ReadonlyMap<string, CallRecord>;
   /** Why not all failed calls could be read. */
   readonly problem: string | undefined;
@@ -64,7 +64,7 @@ export function failureLines(
   return [
     ...shown.flatMap((group) => [
       ...wrapLine(formatFailure(group, terminal.style), terminal),
-      ...callLines(group.first, calls.get(formatCall(group.first)), verbose, terminal),
+      ...callLines(group.first, calls.get(nameCall(group.first)), verbose, terminal),
     ]),
     ...(hidden > 0 ? wrapLine(`  … ${formatNumber(hidden)} more; ${seeAll}`, terminal) : []),
     ...problemLines(details, terminal),
@@ -104,7 +104,7 @@ export function groupFailures(failures: readonly TaskFailure[], single: boolean)
 function formatFailure({ first, items, count }: FailureGroup, style: Style): string {
   const { attempts, error, collected, tolerated, item: _, ...task } = first;
   const indexes = items.toSorted((a, b) => a - b).join(', ') + (count > items.length ? ', …' : '');
-  const call = count === 1 ? formatCall(first) : `${formatCall(task)}[${indexes}]`;
+  const call = count === 1 ? nameCall(first) : `${nameCall(task)}[${indexes}]`;
   const name = (isBorne(first) ? style.yellow : style.red)(call);
   const notes = [
     ...(collected ? ['collected'] : []),
@@ -113,13 +113,6 @@ function formatFailure({ first, items, count }: FailureGroup, style: Style): str
   ];
   const tries = attempts === 0 ? 'before its first attempt' : `after ${formatCount(attempts, 'attempt')}`;
   return `  ${name}${notes.length === 0 ? '' : ` (${notes.join(', ')})`} ${tries}: ${toSingleLine(error)}`;
-}
-
-/** Names the task or item that failed: `write`, `report/write[3]`. */
-export function formatCall(call: Pick<TaskFailure, 'sub_pipeline' | 'task_id' | 'item'>): string {
-  const { sub_pipeline: part, task_id: taskId, item } = call;
-  const task = part === undefined ? taskId : `${part}/${taskId}`;
-  return item === undefined ? task : `${task}[${item}]`;
 }
 
 const INDENT = '    ';

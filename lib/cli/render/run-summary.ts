@@ -1,9 +1,16 @@
 import type { RunStatus, SubPipelineStatus } from '../../../machines/types.js';
-import { formatCost, formatCount, formatDuration, formatNumber, joinFirst } from '../../common/text.js';
+import {
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatNumber,
+  joinFirst,
+  nameCall,
+} from '../../common/text.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { RunRecord } from '../../runs/record.js';
 import { PROGRAM } from '../package-info.js';
-import { causesFirst, errorLines, type FailureDetails, formatCall } from './failures.js';
+import { causesFirst, errorLines, type FailureDetails } from './failures.js';
 import type { Formatter, Style, Terminal } from './terminal.js';
 import { toSingleLine, wrapLine, wrapText } from './text.js';
 
@@ -150,7 +157,7 @@ export function handlerLines({ handler_failures: failures = [] }: RunRecord, ter
   const hidden = failures.length - MAX_HANDLER_FAILURES;
   return [
     ...failures.slice(0, MAX_HANDLER_FAILURES).flatMap((failure) => {
-      const name = terminal.style.red(`handler ${formatCall(failure)} failed`);
+      const name = terminal.style.red(`handler ${nameCall(failure)} failed`);
       return wrapLine(`  ${name}: ${toSingleLine(failure.error)}`, terminal);
     }),
     ...(hidden > 0 ? wrapLine(`  … ${formatNumber(hidden)} more`, terminal) : []),
@@ -223,7 +230,7 @@ export function showTaskLines(record: RunRecord, placeFlag: string, terminal: Te
   const { run_id, failures } = record;
   const [first] = causesFirst(failures);
   if (first === undefined) return [];
-  const call = formatCall(first);
+  const call = nameCall(first);
   // Never wrapped, so that it can be copied; shells read brackets as a pattern of file names.
   const quoted = first.item === undefined ? call : `'${call}'`;
   return [

@@ -1,7 +1,7 @@
 import type { TaskStatus } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
-import { joinFirst } from '../../common/text.js';
+import { joinFirst, nameCall } from '../../common/text.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
@@ -13,7 +13,6 @@ import {
   causesFirst,
   type FailureDetails,
   failureLines,
-  formatCall,
   groupFailures,
   NO_DETAILS,
 } from '../render/failures.js';
@@ -83,7 +82,7 @@ async function readDetails(
   const shown = json ? causesFirst(failures) : groupFailures(failures, verbose).map(({ first }) => first);
   try {
     for (const failure of shown.slice(0, MAX_DETAILED)) {
-      calls.set(formatCall(failure), await readCall(run_id, reader, failure, { whole: verbose || json }));
+      calls.set(nameCall(failure), await readCall(run_id, reader, failure, { whole: verbose || json }));
     }
     return { calls, verbose, problem: undefined };
   } catch (error) {
@@ -101,7 +100,7 @@ async function readOutputs(
     // The outputs of a run are those of its tasks.
     if (task.handler !== undefined) continue;
     addOutput(outputs, task);
-    statuses.set(formatCall(task), task.status);
+    statuses.set(nameCall(task), task.status);
   }
   return { outputs, statuses };
 }
@@ -208,7 +207,7 @@ function describeFailures(
   { calls, verbose }: FailureDetails,
 ): (TaskFailure & { readonly inputs?: JsonObject; readonly stack?: string })[] {
   return failures.map((failure) => {
-    const { inputs = null, error } = calls.get(formatCall(failure)) ?? {};
+    const { inputs = null, error } = calls.get(nameCall(failure)) ?? {};
     const stack = verbose ? error?.stack : undefined;
     return { ...failure, ...(inputs !== null && { inputs }), ...(stack !== undefined && { stack }) };
   });

@@ -1,5 +1,5 @@
 import { errorMessage, type FailedTask, WavetrainError } from '../../common/errors.js';
-import { joinFirst } from '../../common/text.js';
+import { joinFirst, nameCall } from '../../common/text.js';
 import type { PlanDefinition } from '../../definition/schema/plan-schema.js';
 import type { PipelineDefinition } from '../../definition/schema/schema.js';
 import { nearest } from '../../definition/did-you-mean.js';
@@ -7,7 +7,6 @@ import type { RunRecord } from '../../runs/record.js';
 import type { ItemRecord, TaskOptions, TaskQuery, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { QueriesApi } from '../context.js';
 import type { DefinitionFile } from '../input/load-definition.js';
-import { formatCall } from '../render/failures.js';
 
 /** Shows the tasks of a run: the registry of this process, or the client of a server. */
 export type TaskReader = Pick<QueriesApi, 'tasks' | 'task' | 'item'>;
@@ -58,7 +57,7 @@ export async function describePause(
   const query = { limit: MAX_NAMED_TASKS, ...(subPipeline !== undefined && { sub_pipeline: subPipeline }) };
   const list = async (status: TaskRecord['status']): Promise<readonly TaskRecord[]> =>
     (await reader.tasks(runId, { ...query, status })).tasks;
-  const format = (tasks: readonly TaskRecord[]): string => joinFirst(tasks.map(formatCall), MAX_NAMED_TASKS);
+  const format = (tasks: readonly TaskRecord[]): string => joinFirst(tasks.map(nameCall), MAX_NAMED_TASKS);
   try {
     const failed = await list('failed');
     if (failed.length > 0) return `after a failure: ${format(failed)}`;
@@ -110,7 +109,7 @@ async function nearestOf(
 
 async function readTaskNames(client: RunReader, runId: string): Promise<string[]> {
   const names: string[] = [];
-  for await (const task of readTasks(runId, client, {})) names.push(formatCall(task));
+  for await (const task of readTasks(runId, client, {})) names.push(nameCall(task));
   return names;
 }
 

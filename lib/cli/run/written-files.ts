@@ -1,4 +1,4 @@
-import { formatCount, formatNumber } from '../../common/text.js';
+import { formatCount, formatNumber, nameCall } from '../../common/text.js';
 import { relative } from 'node:path';
 import { isPathInside } from '../../common/files.js';
 import type { RunArtifact } from '../../execution/results.js';
@@ -7,7 +7,7 @@ import type { CliContext, QueriesApi } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import type { DisplayFlags } from '../progress/display.js';
 import { PROGRAM } from '../package-info.js';
-import { formatCall } from '../render/failures.js';
+
 import { serverFlag } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
@@ -112,7 +112,7 @@ function describeFile({ artifact, path }: WrittenFile, cwd: string): string {
 /** `report.xlsx  12,345 bytes  from export_rows[3]` */
 export function artifactLine(artifact: RunArtifact): string {
   const { name, size } = artifact;
-  return `${toSingleLine(name)}  ${formatCount(size, 'byte')}  from ${toSingleLine(formatCall(artifact))}`;
+  return `${toSingleLine(name)}  ${formatCount(size, 'byte')}  from ${toSingleLine(nameCall(artifact))}`;
 }
 
 /** Names a path as messages do: from the working directory, for what is below it. */

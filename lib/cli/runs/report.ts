@@ -1,11 +1,11 @@
-import { formatCount } from '../../common/text.js';
+import { formatCount, nameCall } from '../../common/text.js';
 import type { CallRecord, TaskRecord } from '../../runs/tasks/task-record.js';
 import { listLabels } from '../../common/wire/labels.js';
 import { formatStartedBy } from '../../common/wire/started-by.js';
 import { RUN_ID_DETAILS, HISTORY_DETAILS, RunIdCommand, textOption } from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import { causesFirst, formatCall } from '../render/failures.js';
+import { causesFirst } from '../render/failures.js';
 import { readPackageJson } from '../package-info.js';
 import { formatElapsed, modelLines } from '../render/run-summary.js';
 import { printOrWrite } from '../render/stdout.js';
@@ -127,7 +127,7 @@ function factLines(record: ShownRecord, { state }: Pick<FoundRun, 'state'>, elap
 
 function taskRows(tasks: readonly TaskRecord[]): string[] {
   const rows = tasks.map((task) =>
-    [formatCall(task), task.tool, describeCall(task), String(task.attempts.length || '')]
+    [nameCall(task), task.tool, describeCall(task), String(task.attempts.length || '')]
       .map(toText)
       .join(' | '),
   );
@@ -138,7 +138,7 @@ function failureSection(call: CallRecord): string[] {
   const { attempts, inputs, error } = call;
   return [
     '',
-    `### ${toText(formatCall(call))}`,
+    `### ${toText(nameCall(call))}`,
     '',
     ...toItems(attempts.map(({ attempt, error: why }) => `attempt ${attempt}: ${why ?? 'succeeded'}`)),
     ...(attempts.length === 0 && error !== null ? toItems([error.message]) : []),

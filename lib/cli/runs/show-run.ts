@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import type { WavetrainClient } from '../../client/client.js';
 import { describeFailedTask, errorMessage, findCause } from '../../common/errors.js';
-import { formatCount, formatDuration, formatNumber, joinFirst } from '../../common/text.js';
+import { formatCount, formatDuration, formatNumber, joinFirst, nameCall } from '../../common/text.js';
 import { describeWait } from '../../common/wire/run-summary.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { AttemptRecord, CallRecord, ItemCounts, TaskRecord } from '../../runs/tasks/task-record.js';
@@ -9,7 +9,7 @@ import { formatStartedBy } from '../../common/wire/started-by.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
-import { type FailureDetails, failureLines, formatCall } from '../render/failures.js';
+import { type FailureDetails, failureLines } from '../render/failures.js';
 import { printOutputs } from '../render/outputs.js';
 import {
   describeDraining,
@@ -115,7 +115,7 @@ async function taskTable(record: RunRecord, client: WavetrainClient, terminal: T
   } catch (error) {
     problem = errorMessage(error);
   }
-  const names = tasks.map((task) => formatCall(task));
+  const names = tasks.map((task) => nameCall(task));
   const width = Math.min(
     Math.max(0, ...names.map(displayWidth)),
     interactive ? Math.floor(columns / 3) : MAX_NAME,
@@ -254,7 +254,7 @@ function describeLabels({ labels }: Partial<RunRecord>): string | null {
 function describeHandlers({ handlers, handler_failures: failures = [] }: RunRecord): string | null {
   if (handlers === undefined) return null;
   const succeeded = `${formatNumber(Object.keys(handlers).length)} succeeded`;
-  const failed = failures.map((failure) => `${formatCall(failure)} failed: ${toSingleLine(failure.error)}`);
+  const failed = failures.map((failure) => `${nameCall(failure)} failed: ${toSingleLine(failure.error)}`);
   return joinFirst([succeeded, ...failed], MAX_HANDLER_FAILURES);
 }
 

@@ -2,12 +2,12 @@ import type { TaskStatus } from '../../../machines/types.js';
 import type { WavetrainClient } from '../../client/client.js';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
-import { formatNumber } from '../../common/text.js';
+import { formatNumber, nameCall } from '../../common/text.js';
 import type { AttemptRecord, CallRecord, ItemRecord, TaskRecord } from '../../runs/tasks/task-record.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
-import { formatCall, stackLines } from '../render/failures.js';
+import { stackLines } from '../render/failures.js';
 import { printValues } from '../render/outputs.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
@@ -135,7 +135,7 @@ function recordLines(record: TaskRecord | ItemRecord, terminal: Terminal): strin
   const stack = stackLines(error?.stack, true);
   const fields: Field[] = [
     ['run', record.run_id],
-    ['task', formatCall(record)],
+    ['task', nameCall(record)],
     ...('tool' in record ? ([['tool', toSingleLine(record.tool)]] as const) : []),
     ['status', describeCall(record)],
     ['started', record.started_at],
@@ -171,7 +171,7 @@ async function failedItemLines(
   return [
     terminal.style.bold('Failed items:'),
     ...items.flatMap((item) =>
-      wrapLine(`  ${formatCall(item)}: ${toSingleLine(item.error?.message ?? '')}`, terminal),
+      wrapLine(`  ${nameCall(item)}: ${toSingleLine(item.error?.message ?? '')}`, terminal),
     ),
     ...(hidden > 0 ? [`  … ${formatNumber(hidden)} more`] : []),
   ];

@@ -6,7 +6,7 @@ import type { WaitingForSchema } from './task.js';
 /** A record without the fields that may be large, as listed: the end of a run, once it has settled. */
 export interface RunSummary extends Shape<typeof RunSummarySchema> {}
 
-/** What a run, a task or an item waits for: computed when it is read, from the queue or the pool in which it waits. */
+/** The wait of a run, a task or an item: computed when it is read, from the queue or the pool in which it waits. */
 export interface WaitingFor extends Shape<typeof WaitingForSchema> {}
 
 /** A text that changes with what is waited for, for the version of a record. */

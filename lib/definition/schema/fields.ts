@@ -70,6 +70,3 @@ export const REPEAT_LIMITS = { rounds: 10_000, defaultRounds: 20, everyDays: 7, 
 
 /** Task ids that would hide a template namespace (D1). */
 export const RESERVED_TASK_IDS: readonly string[] = ['pipeline', 'params', 'session', 'item'];
-
-/** Names of namespaces that later versions have added: a task that is called so keeps its name (D80). */
-export const RESERVED_ROOTS: readonly string[] = ['run'];

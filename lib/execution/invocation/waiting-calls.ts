@@ -43,13 +43,13 @@ export class WaitingCalls {
     if (ofTask?.size === 0) this.#byTask.delete(task.id);
   }
 
-  /** What the run waits for; null when none of its calls waits. */
+  /** The wait of the run: that of the call which has waited longest; null when none waits. */
   get waitingFor(): WaitingFor | null {
     const { first, size } = this.#calls;
     return first === undefined ? null : { ...describeWait(first), task_id: first.call.task.id, calls: size };
   }
 
-  /** What a task, or an item of it, waits for; undefined when it does not. */
+  /** Returns the wait of a task, or of an item of it; undefined when it does not wait. */
   find(taskId: string, item: number | undefined): WaitingFor | undefined {
     const ofTask = this.#byTask.get(taskId);
     const call = item === undefined ? ofTask?.first : ofTask?.get(item);

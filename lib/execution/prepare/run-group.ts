@@ -14,7 +14,7 @@ type Requested =
 export interface RunGroup {
   /** Of the tenant: the id of the definition, and what its `concurrency_key` has come to. */
   readonly key: string;
-  /** What its `concurrency_key` has come to; empty without one. */
+  /** The value of its `concurrency_key` for this run; empty without one. */
   readonly value: string;
   readonly limit: number;
   readonly on_busy: 'queue' | 'skip' | 'cancel_running';

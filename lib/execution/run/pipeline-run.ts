@@ -41,7 +41,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   readonly #services: RunServices;
   /** Undefined for a pipeline without handlers. */
   readonly #handlers: RunHandlers | undefined;
-  /** What had been called before the handlers; undefined before they begin. */
+  /** Number of invocations before the handlers; undefined before they begin. */
   #invocations: number | undefined;
   /** True when the run holds the templates of its pipeline. */
   #isHolding = false;
@@ -138,7 +138,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     };
   }
 
-  /** What calls of the run wait for; null when none does. */
+  /** The wait of its calls; null when none waits. */
   get waitingFor(): WaitingFor | null {
     return this.#services.waitingFor;
   }

@@ -1,6 +1,7 @@
 import type { RunStatus } from '../../../machines/types.js';
 import type { FailedTask } from '../../common/errors.js';
 import type { JsonObject } from '../../common/json/json.js';
+import { nameCall } from '../../common/text.js';
 import type { RunTrigger, StartedBy } from '../../common/wire/started-by.js';
 
 /** The run that was submitted, as templates of all of its tasks see it. */
@@ -42,12 +43,6 @@ export function createRunNamespace(
     ...namespace,
     status,
     error,
-    failed_task: failedTask && formatFailedTask(failedTask),
+    failed_task: failedTask && nameCall(failedTask),
   });
-}
-
-/** The task as people and commands write it: `load`, `fetch[2]`, `extract/fetch[2]`. */
-function formatFailedTask({ sub_pipeline: subPipeline, task_id: taskId, item }: FailedTask): string {
-  const place = subPipeline === undefined ? '' : `${subPipeline}/`;
-  return `${place}${taskId}${item === undefined ? '' : `[${item}]`}`;
 }

@@ -275,7 +275,7 @@ export class RunWork implements RunPorts {
   }
 
   /** Returns what is kept of a task for those who look at it (D59); undefined when it has not begun. */
-  /** What a task, or an item of it, waits for (D81). */
+  /** Returns the wait of a task, or of an item of it (D81); undefined when it does not wait. */
   findWait({ id, pool, repeat }: Task, item: number | undefined): WaitingFor | undefined {
     return pool === undefined && repeat === undefined
       ? undefined

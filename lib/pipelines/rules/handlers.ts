@@ -1,5 +1,5 @@
 import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
-import { RESERVED_ROOTS } from '../../definition/schema/fields.js';
+import { isRunNamespace } from '../../definition/template/reference.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 import type { TaskList } from '../flow/handlers.js';
 import { mayNotHaveRun } from '../flow/unreliable-outputs.js';
@@ -19,9 +19,9 @@ export function* checkHandlers(draft: PipelineDraft): Findings {
   }
 }
 
-/** A task that is called like a namespace of later versions keeps its name: existing files go on to work. */
+/** A task that is called like the namespace of the run keeps its name: files that are older than the namespace go on to work. */
 function* checkName({ id, path }: DraftTask): Generator<Diagnostic> {
-  if (!RESERVED_ROOTS.includes(id)) return;
+  if (!isRunNamespace(id)) return;
   const message = `the task "${id}" hides the namespace {{${id}.…}}`;
   const hint = `rename it, and what refers to it, to read {{${id}.…}} in this pipeline`;
   yield { code: 'reserved_id', severity: 'warning', message, path: [...path, 'id'], hint };

@@ -106,7 +106,7 @@ export class Admission {
     return describeQueue(sizes, haveShares ? 'tenant' : 'server');
   }
 
-  /** What a run, or a call of it, waits for; null when nothing of it waits, or it is about to start. */
+  /** Returns the wait of a run, or of a call of it; null when nothing of it waits, or it is about to start. */
   waitOf(entry: RunEntry): WaitingFor | null {
     if (!(entry instanceof LiveRunEntry)) return null;
     const { id, createdAt, isSettled, waitingFor } = entry.run;

@@ -89,7 +89,7 @@ export class ConcurrencyGroups {
     return runs;
   }
 
-  /** What a run waits for that its group holds back; undefined for any other one. */
+  /** Returns the wait of a run that its group holds back; undefined for any other one. */
   waitOf({ run }: LiveRunEntry): Omit<WaitingFor, 'since'> | undefined {
     const group = run.group === null ? undefined : this.#groups.get(toKey(run.tenantId, run.group.key));
     if (run.group === null || group?.waiting.has(run.id) !== true) return undefined;

@@ -37,7 +37,7 @@ async function waitUntilSettled(run: TestRun): Promise<TestRun> {
 }
 
 describe('NestedRunLimiter (D49)', () => {
-  // What a run cannot have any more depends on how much of it has begun.
+  // The share that a run cannot have any more depends on how much of it has begun.
   beforeEach(holdSlices);
 
   it('fails fan-outs in fan-outs that exceed the memory of the run, without a retry', async () => {

@@ -8,11 +8,11 @@ import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { distFile } from '../../../common/files.js';
 import { readStatecharts } from '../../package-info.js';
 import { StopSignals } from '../../input/process-events.js';
-import { formatCall } from '../../render/failures.js';
+
 import { toSingleLine } from '../../render/text.js';
 import { type FoundRun, withRun } from '../kept-run.js';
 import { readClientConfig } from '../../../common/config/config.js';
-import { cutText, formatNumber } from '../../../common/text.js';
+import { cutText, formatNumber, nameCall } from '../../../common/text.js';
 import type { RunRecord } from '../../../runs/record.js';
 import type { FailedCall } from '../../../runs/tasks/task-record.js';
 import { type ReadRecording, readRecording, readRecordingOf } from './read-recording.js';
@@ -130,7 +130,7 @@ function failedCallLines([first, ...others]: readonly FailedCall[]): string[] {
   const line = (indent: string, text: string): string =>
     indent + cutText(toSingleLine(text), MAX_LINE_LENGTH);
   return [
-    line('  ', `${formatCall(first)} failed${error === null ? '' : `: ${error.message}`}`),
+    line('  ', `${nameCall(first)} failed${error === null ? '' : `: ${error.message}`}`),
     ...(inputs === null ? [] : [line('    ', `inputs: ${JSON.stringify(inputs)}`)]),
     ...(others.length === 0 ? [] : [line('  ', `and ${others.length} more; the page shows their values`)]),
   ];

@@ -12,8 +12,6 @@ const DEFAULT_TIMEOUT = '5m';
 /** The run whose handlers run. */
 interface HandledRun {
   readonly status: RunStatus;
-  readonly isSettled: boolean;
-  readonly isPaused: boolean;
   /** Aborts what is at work, and lets the next list begin. */
   timeOut(): void;
 }
@@ -49,12 +47,9 @@ export class RunHandlers {
     this.#history?.noteHandlers(list, run.status);
     this.#timeout = this.#createTimeout();
     this.#timeout?.begin({
-      get isSettled() {
-        return run.isSettled;
-      },
-      get isPaused() {
-        return run.isPaused;
-      },
+      // The run stops this when it settles, and does not pause in its handlers.
+      isSettled: false,
+      isPaused: false,
       timeOut: () => {
         this.stopReason = `${list} took longer than its handler_timeout of ${this.#limit?.text}`;
         run.timeOut();

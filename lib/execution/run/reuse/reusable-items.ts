@@ -21,7 +21,7 @@ export class ReusableItems {
   readonly #now: readonly Json[];
   /** The paths at which inputs read the item. */
   readonly #paths: readonly Path[];
-  /** Those at which inputs and conditions read it; undefined when conditions read something else that has changed. */
+  /** The paths at which inputs and conditions read it; undefined when conditions read something else that has changed. */
   readonly #decidedPaths: readonly Path[] | undefined;
   readonly #itemBytes: number;
   /** Memory of the list of the earlier run, if it was rendered again. */

@@ -22,7 +22,7 @@ const FIELDS_OF_ITEMS = ['tool', 'inputs', 'when', 'await', 'on_item_error'] as 
 const FIELDS_OF_LIST = ['parallel_over'] as const;
 
 /** Namespaces that no task of a run changes. */
-const GIVEN: ReadonlySet<string> = new Set(['params', 'pipeline']);
+export const GIVEN_NAMESPACES: ReadonlySet<string> = new Set(['params', 'pipeline']);
 
 /** Decides what a rerun reuses (D60): tasks and items whose definition, tool and reads are as they were when the task begins. */
 export class Reuse {
@@ -172,7 +172,7 @@ export class Reuse {
     const comparison = this.#compare();
     for (const operand of operands) {
       const { root, source } = operand.expression;
-      const isGiven = GIVEN.has(root) || root === 'session';
+      const isGiven = GIVEN_NAMESPACES.has(root) || root === 'session';
       if (isGiven && !comparison.readsTheSame(operand, before, now))
         return `reads {{${source}}}, which has changed`;
     }
@@ -216,7 +216,7 @@ export class Reuse {
     const keys = new Set<string>();
     for (const operand of template.operands) {
       const { root, path } = operand.expression;
-      if (root === 'item' || GIVEN.has(root)) continue;
+      if (root === 'item' || GIVEN_NAMESPACES.has(root)) continue;
       if (root !== 'session') {
         if (startsWithState(path) && isUncertain(this.#now.pipeline.tasks.get(root))) return false;
         if (!comparison.readsTheSame(operand, before, now)) return false;

@@ -2,18 +2,15 @@ import type { Json } from '../../../common/json/json.js';
 import { RenderMeter } from '../../../definition/template/render-meter.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { TaskOutcome } from '../../results.js';
+import type { Task } from '../../../pipelines/pipeline.js';
 import { isUncertain } from '../task-trace.js';
+import { GIVEN_NAMESPACES } from './reuse.js';
 import { type Condition, ConditionCheck, renderWith } from '../../../definition/template/condition.js';
 import { startsWithState } from '../../../definition/template/reference.js';
 import type { TemplateScope } from '../../../definition/template/scope.js';
 
-type Task = PreparedRun['pipeline']['tasks'] extends ReadonlyMap<string, infer T> ? T : never;
-
 /** A task that is skipped in any case, for a reason; one that runs as far as its conditions matter; one of which only the run shows it. */
 export type Forecast = { readonly reason: string } | 'runs' | 'open';
-
-/** Namespaces of which a rerun knows the values before it begins. */
-const GIVEN: ReadonlySet<string> = new Set(['params', 'pipeline']);
 
 /**
  * Foresees which tasks of a rerun are skipped (D77, D78): by conditions over what the rerun is given and over outputs that it
@@ -56,7 +53,7 @@ export class SkipForecast {
 
   #isKnown({ template }: Condition): boolean {
     return template.operands.every(({ expression: { root, path } }) => {
-      if (GIVEN.has(root)) return true;
+      if (GIVEN_NAMESPACES.has(root)) return true;
       const task = this.#prepared.pipeline.tasks.get(root);
       if (task === undefined || (startsWithState(path) && isUncertain(task))) return false;
       return this.#reused.has(root) || this.#skipped.has(root);
