@@ -3,7 +3,8 @@ import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { IndexCache } from '../../../lib/tools/builtin/select/index-cache.js';
-import { settle } from '../../support/deferred.js';
+import { nextTurn } from '../../../lib/common/scheduling/turns.js';
+import { shortenSlices } from '../../support/slices.js';
 import { catchRejection } from '../../support/rejection.js';
 import { PauseCounter, toolContext } from '../../support/tool-context.js';
 
@@ -49,6 +50,7 @@ describe('IndexCache', () => {
   });
 
   it('pauses the time limit of those that wait until their index begins to be made (rule 13)', async () => {
+    shortenSlices();
     const cache = new IndexCache();
     const ask = (document: JsonObject): { pauses: PauseCounter; found: Promise<unknown> } => {
       const pauses = new PauseCounter();
@@ -56,7 +58,7 @@ describe('IndexCache', () => {
       return { pauses, found: cache.get(document, 'page', { ...toolContext(), pauseTimeout }) };
     };
     const [first, second] = [ask(LONG), ask(LONG)];
-    await settle(1);
+    await nextTurn();
     expect(first.pauses).to.include({ open: 0 });
     expect(second.pauses).to.include({ begun: 1, open: 1 });
     await Promise.all([first.found, second.found]);
@@ -96,6 +98,7 @@ describe('IndexCache', () => {
   });
 
   it('stops when the attempt that asked first ends, and makes the index for the next one that waits', async () => {
+    shortenSlices();
     const cache = new IndexCache();
     const first = toolContext();
     const [stopped, second, third] = [
@@ -103,7 +106,7 @@ describe('IndexCache', () => {
       cache.get(LONG, 'page', toolContext({ memory: first.memory })),
       cache.get(LONG, 'page', toolContext({ memory: first.memory })),
     ];
-    await settle(1);
+    await nextTurn();
     first.abort();
     expect(await stopped).to.be.instanceOf(ToolError);
     expect(await second).to.equal(await third);
