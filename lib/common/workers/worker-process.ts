@@ -57,10 +57,14 @@ export class WorkerProcess<Request extends object, Response> {
     return this.#failure === undefined && this.#socket?.destroyed !== true;
   }
 
-  /** Resolves when the process can take a request. Rejects with a WorkerError when it does not start in time. */
-  async ready(): Promise<void> {
+  /**
+   * Resolves when the process can take a request. Rejects with a WorkerError when it does not start in time.
+   *
+   * @param timeoutMs longer for a process of low priority, which a busy machine may not let start for long
+   */
+  async ready(timeoutMs = START_TIMEOUT_MS): Promise<void> {
     if (this.#isReady) return;
-    await this.#await<void>(START_TIMEOUT_MS, (resolve) => {
+    await this.#await<void>(timeoutMs, (resolve) => {
       this.#onReady = resolve;
     });
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
-import { systemClock } from '../../../lib/common/clock.js';
-import { directLauncher } from '../../../lib/common/workers/launcher.js';
+import { type Clock, systemClock } from '../../../lib/common/clock.js';
+import { directLauncher, type Launcher } from '../../../lib/common/workers/launcher.js';
 import { checkStore } from '../../../lib/runs/store/maintenance/check-store.js';
 import { ServerBackups } from '../../../lib/runs/store/maintenance/server-backups.js';
 import { distFile } from '../../../lib/common/files.js';
@@ -9,6 +9,8 @@ import { requireBuild } from '../../project/files.js';
 import { openStore, writeStore } from '../../runs/store/maintenance/kept-store.js';
 import { createApiKey } from '../../support/http/api-key.js';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../support/http/test-server.js';
+import { deferred } from '../../support/deferred.js';
+import { ManualClock } from '../../support/manual-clock.js';
 import { useTemporaryFolder } from '../../support/temporary-folder.js';
 
 interface Backup {
@@ -33,15 +35,19 @@ describe('POST /admin/backup (D74)', () => {
     server = undefined;
   });
 
-  /** Starts a server with a store of 20 runs. @param program that copies it */
+  /** Starts a server with a store of 20 runs. @param program that copies it @param process how it is launched and timed */
   async function start(
     options: TestServerOptions = {},
     program = distFile('backup-process.cjs'),
+    process: { readonly launcher: Launcher; readonly clock: Clock } = {
+      launcher: directLauncher,
+      clock: systemClock,
+    },
   ): Promise<TestServer> {
     const file = folder.at('runs.db');
     await writeStore(file, 20, 10, false, true);
     const store = await openStore(file);
-    const backups = new ServerBackups({ file, program, launcher: directLauncher, clock: systemClock });
+    const backups = new ServerBackups({ file, program, ...process });
     server = await startTestServer({ ...options, store, backups });
     await server.restored;
     return server;
@@ -69,6 +75,25 @@ describe('POST /admin/backup (D74)', () => {
     expect(again.status).to.equal(409);
     expect(again.body.detail.code).to.equal('file_changed');
     expect(again.body.detail.message).to.contain('is there already: name another file');
+  });
+
+  it('waits for its process as long as the machine is busy with work of higher priority', async () => {
+    const clock = new ManualClock();
+    const hasStarted = deferred<() => void>();
+    const launcher: Launcher = {
+      ...directLauncher,
+      launch: (copier, listener) =>
+        directLauncher.launch(copier, {
+          ...listener,
+          onSocket: (socket) => hasStarted.resolve(() => listener.onSocket(socket)),
+        }),
+    };
+    const running = await start({}, undefined, { launcher, clock });
+    const backup = backUp<Backup>(running, 'backup.db');
+    const connect = await hasStarted.promise;
+    clock.advance(3_600_000);
+    connect();
+    expect((await backup).status).to.equal(200);
   });
 
   it('accepts the name of a file alone, and none that belongs to the store', async () => {

@@ -103,7 +103,7 @@ export class ServerBackups {
     const abort = (): void => worker.kill(new WorkerError('aborted', 'it was aborted'));
     signal.addEventListener('abort', abort);
     try {
-      await worker.ready();
+      await worker.ready(TIMEOUT_MS);
       const response = await worker.answer(request, TIMEOUT_MS);
       if ('problem' in response) throw new WavetrainError('internal', response.problem);
       return response.copy;
