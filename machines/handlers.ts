@@ -1,8 +1,8 @@
 /** The list of waves of handlers that run one after the other: those of `on_failure`, then those of `finally` (D80). */
 export type HandlerList = readonly (readonly string[])[];
 
-/** The states to which the tasks of a run can come. */
-type TasksEnd = 'succeeded' | 'failed' | 'cancelled';
+/** The states to which the tasks of a run can come, or the sub-pipelines of a plan. */
+export type TasksEnd = 'succeeded' | 'failed' | 'cancelled';
 
 /** Ids of handlers, wave by wave and list by list, for each state to which the tasks can come. No list and no wave is empty. */
 export type HandlerLists = Readonly<Record<TasksEnd, readonly HandlerList[]>>;

@@ -7,6 +7,7 @@ import {
   type HandlersContext,
   hasHandlers,
   nextHandlers,
+  type TasksEnd,
 } from './handlers.js';
 import { type WaveSettled, waveLogic } from './wave.js';
 import { withTable } from './xstate/flat-machine.js';
@@ -22,10 +23,12 @@ import { withTable } from './xstate/flat-machine.js';
  *
  * A run with handlers for its end comes to `handlingSuccess`, `handlingFailure` or `handlingCancel` first, which have the
  * status of that end already (D80). The same wave actor runs their waves. A run that is cancelled in the queue has done
- * nothing that its handlers could follow.
+ * nothing that its handlers could follow. The handlers of a plan are a run without tasks: `handle` begins it.
  */
 export type RunEvent =
   | { readonly type: 'begin' }
+  /** Begins the handlers of a plan that has come to its end. */
+  | HandleEvent
   | { readonly type: 'cancel' }
   | { readonly type: 'force' }
   /** Goes on after a pause, to the next breakpoint. */
@@ -35,6 +38,8 @@ export type RunEvent =
   /** The time of the whole run is over (D81); while handlers run, that of their list (D80). */
   | { readonly type: 'timeout' }
   | WaveSettled;
+
+export type HandleEvent = { readonly type: `handle.${TasksEnd}` };
 
 /** Where a run pauses. */
 export interface RunBreakpoints {
@@ -102,7 +107,7 @@ const TO_CANCEL_HANDLERS = {
 } as const;
 
 /** A state in which handlers run, until the run comes to the state that their tasks have decided (D80). */
-function handlingUntil<Target extends 'succeeded' | 'failed' | 'cancelled'>(target: Target) {
+function handlingUntil<Target extends TasksEnd>(target: Target) {
   return {
     on: {
       'wave.settled': [
@@ -168,6 +173,9 @@ const machine = setup({
           { guard: 'pausesBeforeWave', target: 'paused' },
           { target: 'running', actions: 'beginWave' },
         ],
+        'handle.succeeded': { target: 'handlingSuccess', actions: ['prepareForSuccess', 'beginHandlers'] },
+        'handle.failed': { target: 'handlingFailure', actions: ['prepareForFailure', 'beginHandlers'] },
+        'handle.cancelled': { target: 'handlingCancel', actions: ['prepareForCancel', 'beginHandlers'] },
         cancel: 'cancelled',
         force: 'cancelled',
       },

@@ -5,7 +5,7 @@ import type { RunStatus, SubPipelineStatus, TaskStatus } from './types.js';
 export type RunSnapshot = SnapshotFrom<typeof runMachine>;
 
 /** The part of a snapshot that the machines of pipelines and of plans share. */
-type StatusSnapshot = Pick<RunSnapshot, 'status' | 'value'>;
+export type StatusSnapshot = Pick<RunSnapshot, 'status' | 'value'>;
 
 const STATUS_BY_STATE: Readonly<Record<RunSnapshot['value'], RunStatus>> = {
   queued: 'queued',

@@ -10,7 +10,7 @@ import {
 } from './logic.js';
 import { type EventLoopBudget, PortBinding } from './ports.js';
 import { Readiness, type SubPipelineNeeds } from './readiness.js';
-import { type RunActor, runMachine, type RunMachineInput } from './run.js';
+import { type HandleEvent, type RunActor, runMachine, type RunMachineInput } from './run.js';
 import { SKIPPED_STATUS, toRunStatus } from './status.js';
 import type { SubPipelineStatus, TaskResult } from './types.js';
 
@@ -29,6 +29,8 @@ export interface PlanPorts {
   cancelled(subPipelineId: string): void;
   /** Called when the run of a sub-pipeline has ended, before another one begins. */
   ended(subPipelineId: string): void;
+  /** Binds ports to the run of the plan's handlers and starts it; `event` begins it when its session has been read. */
+  beginHandlers(run: RunActor, event: HandleEvent): void;
   /** Called when every sub-pipeline has succeeded: collects the values that the plan leaves on the blackboard. */
   conclude(onConcluded: (result: TaskResult) => void): void;
 }
@@ -39,10 +41,11 @@ export const planPorts = new PortBinding<PlanPorts>();
  * The runs of a plan's sub-pipelines. Each begins when those that it needs have succeeded, or were skipped, and the
  * concurrency allows it; when several are ready, they begin in declaration order (D45). One with conditions holds its
  * place while they are looked at; if they do not hold, it is skipped (D77). After a failure or a cancel no run begins, and
- * those at work finish. It decides nothing about the plan: it reports when nothing is at work any more.
+ * those at work finish. It decides nothing about the plan: it reports when nothing is at work any more. The plan may then ask
+ * for its handlers, which are a run, too (D80).
  */
 export type SubRunsSnapshot = Snapshot<undefined> & {
-  value: 'idle' | 'running' | 'concluding' | 'settled' | 'stopped';
+  value: 'idle' | 'running' | 'concluding' | 'settled' | 'handling' | 'stopped';
   /** True when no further run may begin. */
   closed: boolean;
   /** True when the next run begins in a later tick of the event loop. */
@@ -69,6 +72,7 @@ export type SubRunsEvent =
   | { readonly type: 'abort' }
   | { readonly type: 'continue' | 'step' }
   | { readonly type: 'close.continue' }
+  | HandleEvent
   | { readonly type: typeof STOP }
   | ChildEnd;
 
@@ -106,7 +110,18 @@ export const subRunsChart: LogicChart<SubRunsSnapshot['value'], SubRunsEvent['ty
       step: 'concluding',
       'xstate.stop': 'stopped',
     },
-    settled: { 'xstate.stop': 'stopped' },
+    settled: {
+      'handle.succeeded': 'handling',
+      'handle.failed': 'handling',
+      'handle.cancelled': 'handling',
+      'xstate.stop': 'stopped',
+    },
+    handling: {
+      'xstate.done.actor.*': 'settled',
+      abort: 'handling',
+      'close.continue': 'handling',
+      'xstate.stop': 'stopped',
+    },
     stopped: 'final',
   },
 };
@@ -126,6 +141,14 @@ export interface SubRunsSettled {
   /** True when every sub-pipeline succeeded and the blackboard was collected. */
   readonly ok: boolean;
 }
+
+/** Reports to the plan that its handlers have ended. */
+export interface HandlersSettled {
+  readonly type: 'handlers.settled';
+}
+
+/** Names the run of the plan's handlers. No sub-pipeline can be called so. */
+export const HANDLERS_ID = '@handlers';
 
 /** A count instead of a time limit: beginning a run is quick, but the work that follows runs in the same tick. */
 const RUNS_PER_TICK = 32;
@@ -150,7 +173,8 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
   transition(runs, event, scope) {
     if (isChildEnd(event)) {
       recordEnd(runs, event.actorId, scope);
-      schedule(runs, scope);
+      if (event.actorId === HANDLERS_ID) reportHandlers(runs, scope);
+      else schedule(runs, scope);
       return runs;
     }
     switch (event.type) {
@@ -181,6 +205,11 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
         return runs;
       case 'close.continue':
         closeRuns(runs, scope);
+        return runs;
+      case 'handle.succeeded':
+      case 'handle.failed':
+      case 'handle.cancelled':
+        beginHandlers(runs, event, scope);
         return runs;
       case STOP:
         for (const run of runs.live.values()) scope.stopChild(run);
@@ -232,6 +261,20 @@ function begin(runs: SubRunsSnapshot, id: string, self: SubRunsScope['self']): v
   ports.begin(id, run);
 }
 
+/** Begins the handlers of the plan: a run without tasks, whose first event names the end that they handle. */
+function beginHandlers(runs: SubRunsSnapshot, event: HandleEvent, { self }: SubRunsScope): void {
+  const ports = planPorts.find(self);
+  const run = createActor(runMachine, {
+    parent: self,
+    id: HANDLERS_ID,
+    src: 'run',
+    input: ports.input(HANDLERS_ID),
+  });
+  runs.value = 'handling';
+  runs.live.set(HANDLERS_ID, run);
+  ports.beginHandlers(run, event);
+}
+
 /** Asks whether a sub-pipeline is skipped. The decision is an event, so it comes after this transition. */
 function decide(runs: SubRunsSnapshot, id: string, self: SubRunsScope['self']): void {
   runs.deciding.add(id);
@@ -254,6 +297,7 @@ function recordEnd(runs: SubRunsSnapshot, id: string, { self }: SubRunsScope): v
   runs.live.delete(id);
   const status = toRunStatus(run.getSnapshot());
   runs.ended.set(id, status);
+  if (id === HANDLERS_ID) return;
   planPorts.find(self).ended(id);
   if (status === 'succeeded') return runs.readiness.release(id);
   runs.closed = true;
@@ -300,6 +344,12 @@ function conclude(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
 function reportToPlan(runs: SubRunsSnapshot, ok: boolean, { self }: SubRunsScope): void {
   runs.value = 'settled';
   const settled: SubRunsSettled = { type: 'sub-runs.settled', ok };
+  sendToParent(self, settled);
+}
+
+function reportHandlers(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
+  runs.value = 'settled';
+  const settled: HandlersSettled = { type: 'handlers.settled' };
   sendToParent(self, settled);
 }
 

@@ -14,7 +14,7 @@ import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './hi
 import { ArtifactStore, type PublishedFile } from './invocation/files/artifact-store.js';
 import { admitRun, MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
-import { type PreparedPlan, preparePlan } from './prepare/prepare-plan.js';
+import { listSubRuns, type PreparedPlan, preparePlan } from './prepare/prepare-plan.js';
 import { createRunId, type PreparedRun, prepareRun, type WithSubmittedKeys } from './prepare/prepare-run.js';
 import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/rerun-source.js';
 import type { PlanInputs, RunInputs } from './prepare/run-inputs.js';
@@ -161,7 +161,7 @@ export class LocalExecutor implements Executor {
   ): PlanRun {
     const id = kept?.past.id ?? createRunId(this.#dependencies.clock.now());
     const prepared = preparePlan(inputs, source, blackboard, id, this.#secretsFor(kept));
-    if (!hasSettled(kept)) for (const subRun of prepared.subRuns.values()) this.#assertModels(subRun);
+    if (!hasSettled(kept)) for (const subRun of listSubRuns(prepared)) this.#assertModels(subRun);
     const budget = this.#admit(prepared, kept?.past.isRestored);
     const history = kept && this.#openHistory(kept, prepared, budget);
     return new PlanRun(prepared, this.#dependencies, budget, history);

@@ -100,16 +100,20 @@ interface SubRunsByEnd<R> {
   readonly skipped: ReadonlyMap<string, string>;
 }
 
-/** The skipped sub-pipelines of a plan, then the tasks that called nothing, by sub-pipeline in the order in which those began. */
-export function listSkipped({
+/**
+ * The skipped sub-pipelines of a plan, then the tasks that called nothing, by sub-pipeline in the order in which those began,
+ * then the handlers of the plan.
+ */
+export function listSkipped<R extends { readonly work: { readonly skipped: readonly SkippedTask[] } }>({
   begun,
   skipped,
-}: SubRunsByEnd<{ readonly work: { readonly skipped: readonly SkippedTask[] } }>): readonly SkippedTask[] {
+  handlers,
+}: SubRunsByEnd<R> & { readonly handlers: R | undefined }): readonly SkippedTask[] {
   const parts = Array.from(skipped, ([id, reason]): SkippedTask => ({ sub_pipeline: id, reason }));
   const tasks = [...begun].flatMap(([id, { work }]) =>
     work.skipped.map((task) => ({ sub_pipeline: id, ...task })),
   );
-  return [...parts, ...tasks];
+  return [...parts, ...tasks, ...(handlers?.work.skipped ?? [])];
 }
 
 /** @param ids of all sub-pipelines, in declaration order */

@@ -296,5 +296,5 @@ function* assemblePlan(
     const { conditions } = getOrThrow(drafts, id);
     sizeBytes += pipeline.sizeBytes + conditions.reduce((sum, each) => sum + each.sizeBytes, 0);
   }
-  return { definition, subPipelines, statistics, warnings, sizeBytes };
+  return { definition, subPipelines, handlers: undefined, statistics, warnings, sizeBytes };
 }

@@ -13,6 +13,8 @@ export interface Plan {
   readonly definition: PlanDefinition;
   /** By id, in declared order. */
   readonly subPipelines: ReadonlyMap<string, SubPipeline>;
+  /** A pipeline that has only handlers (D80); undefined for a plan without them. */
+  readonly handlers: Pipeline | undefined;
   readonly statistics: PlanStatistics;
   readonly warnings: readonly Problem[];
   /** Estimated memory, in bytes. */

@@ -139,11 +139,12 @@ const CHARTS: Record<string, Chart> = {
   },
   plan: {
     machine: planMachine,
-    bind: (actor) => planPorts.bind(actor, Object.assign(new FakePlanPorts(), { isExhausted: true })),
+    bind: (actor) => planPorts.bind(actor, Object.assign(new FakePlanPorts(HANDLERS), { isExhausted: true })),
     inputs: [
       undefined,
       { subPipelines: [], concurrency: 1 },
       { subPipelines: ['a', 'b', 'c'].map((id) => ({ id, needs: [] })), concurrency: 2 },
+      { subPipelines: [{ id: 'a', needs: [] }], concurrency: 1, handlers: HANDLERS },
       // `sub-runs` ends in error.
       { concurrency: 1 },
     ],
@@ -151,6 +152,7 @@ const CHARTS: Record<string, Chart> = {
       ...COMMANDS,
       { type: 'sub-runs.settled', ok: true },
       { type: 'sub-runs.settled', ok: false },
+      { type: 'handlers.settled' },
       ...FOREIGN,
     ],
   },

@@ -258,6 +258,7 @@ describe('planMachine', () => {
         'cancel',
         'continue',
         'force',
+        'handlers.settled',
         'step',
         'sub-runs.settled',
         'timeout',
@@ -330,9 +331,16 @@ function status({ actor }: StartedPlanMachine): string {
   return toRunStatus(actor.getSnapshot());
 }
 
+const STATUS_OF_STATE: Readonly<Record<string, string>> = {
+  aborting: 'running',
+  draining: 'cancelled',
+  handlingSuccess: 'succeeded',
+  handlingFailure: 'failed',
+  handlingCancel: 'cancelled',
+};
+
 function toStatus(state: string): string {
-  if (state === 'aborting') return 'running';
-  return state === 'draining' ? 'cancelled' : state;
+  return STATUS_OF_STATE[state] ?? state;
 }
 
 function waitingFor(id: string): FakePlanPorts {

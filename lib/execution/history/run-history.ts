@@ -1,5 +1,6 @@
 import type { RunStatus } from '../../../machines/types.js';
 import type { EventLoopBudget } from '../../../machines/ports.js';
+import { HANDLERS_ID } from '../../../machines/sub-runs.js';
 import { type Clock, Timeline } from '../../common/clock.js';
 import { warnHost } from '../../common/warnings.js';
 import type { ToolContext } from '../../tools/tool.js';
@@ -247,14 +248,17 @@ export function whenAtRest(history: PlacedHistory | undefined, action: () => voi
 export class PlacedHistory {
   readonly run: RunHistory;
   readonly place: string;
-  /** False for a sub-pipeline, and for a pipeline inside a task. */
+  /** False for a sub-pipeline, the handlers of a plan, and a pipeline inside a task. */
   readonly isSubmitted: boolean;
+  /** The place of the fact that the run has left the queue. */
+  readonly queuePlace: string;
   readonly #slices: SliceHistory;
 
-  constructor(run: RunHistory, place: string, slices: SliceHistory) {
+  constructor(run: RunHistory, place: string, slices: SliceHistory, queuePlace = place) {
     this.run = run;
     this.place = place;
-    this.isSubmitted = place === '';
+    this.isSubmitted = queuePlace === '';
+    this.queuePlace = queuePlace;
     this.#slices = slices;
   }
 
@@ -284,6 +288,11 @@ export class PlacedHistory {
     return this.run.note({ ...fact, place: this.place }, at);
   }
 
+  /** Notes that the run leaves the queue. Returns the time; undefined while facts are replayed: it was noted before. */
+  noteBegun(): number | undefined {
+    return this.replay === undefined ? this.run.note({ kind: 'begun', place: this.queuePlace }) : undefined;
+  }
+
   /** Notes that the handlers of a list begin, unless the process before has noted it. */
   noteHandlers(list: string, status: RunStatus): void {
     const { facts } = this.run.past;
@@ -295,6 +304,11 @@ export class PlacedHistory {
   /** Creates the history of a sub-pipeline of the plan. */
   ofSubPipeline(id: string): PlacedHistory {
     return new PlacedHistory(this.run, id, this.#slices);
+  }
+
+  /** Creates the history of the handlers of the plan, which are at the place of the plan. */
+  ofHandlers(): PlacedHistory {
+    return new PlacedHistory(this.run, this.place, this.#slices, HANDLERS_ID);
   }
 
   /**

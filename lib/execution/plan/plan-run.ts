@@ -23,9 +23,16 @@ import { Journal, LifecycleEvents } from '../events/journal.js';
 import type { PlacedHistory } from '../history/run-history.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
-import type { PlanOutcome, RunArtifact, RunProgress, RunResult, SubPipelineStatuses } from '../results.js';
+import type {
+  HandlerOutcome,
+  PlanOutcome,
+  RunArtifact,
+  RunProgress,
+  RunResult,
+  SubPipelineStatuses,
+} from '../results.js';
 import { BaseRun } from '../run/base-run.js';
-import type { PipelineRun } from '../run/pipeline-run.js';
+import { type PipelineRun, toMachineInput } from '../run/pipeline-run.js';
 import type { RunDependencies } from '../run-context.js';
 import { SubRuns } from './sub-runs.js';
 
@@ -54,10 +61,11 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     this.journal = new Journal(prepared.id, this.timeline, prepared.collectEvents, budget);
     if (history !== undefined) this.journal.keepIn(history.run, history.run.past.facts);
     this.lifecycle = new LifecycleEvents(this.journal, []);
-    const writeStatus = (): void => this.emitStatus();
-    this.subRuns = new SubRuns(prepared, dependencies, this.journal, budget, writeStatus, history, this);
+    this.subRuns = new SubRuns(prepared, dependencies, this.journal, budget, history, this);
     const subPipelines = [...prepared.plan.subPipelines.values()].map(toNeeds);
-    const actor = createActor(planMachine, { input: { subPipelines, concurrency: prepared.concurrency } });
+    const handlers = prepared.handlers && toMachineInput(prepared.handlers).handlers;
+    const input = { subPipelines, concurrency: prepared.concurrency, handlers };
+    const actor = createActor(planMachine, { input });
     this.start(actor, planPorts, this.subRuns);
   }
 
@@ -161,7 +169,8 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
       calls += waitingFor.calls ?? 0;
       if (longest === null || waitingFor.since < longest.since) longest = { ...waitingFor, sub_pipeline: id };
     }
-    return longest && { ...longest, calls };
+    // Handlers begin when nothing else waits any more.
+    return longest === null ? (this.subRuns.handlers?.waitingFor ?? null) : { ...longest, calls };
   }
 
   protected override get concluded(): Promise<void> | undefined {
@@ -188,9 +197,19 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     return listStatuses(this.prepared.subRuns.keys(), this.subRuns);
   }
 
-  /** Handlers stand in the pipelines of a plan. */
-  get handlerOutcome(): null {
-    return null;
+  get handlerOutcome(): HandlerOutcome | null {
+    if (this.prepared.handlers === undefined) return null;
+    return this.subRuns.handlers?.handlerOutcome ?? NO_OUTCOME;
+  }
+
+  /** From now on, the time of the handlers counts. */
+  onHandlers(): void {
+    this.timeout?.stop();
+  }
+
+  override stop(): void {
+    this.subRuns.stop();
+    super.stop();
   }
 
   get result(): PlanOutcome | null {
@@ -198,6 +217,8 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     return collectOutcome(this.prepared, this.subRuns, this.progress, this.journal.events);
   }
 }
+
+const NO_OUTCOME: HandlerOutcome = { outputs: {}, failures: [] };
 
 function toNeeds({ id, needs, skipRule }: SubPipeline): SubPipelineNeeds {
   return skipRule === undefined ? { id, needs } : { id, needs, isConditional: true };

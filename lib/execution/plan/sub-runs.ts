@@ -1,7 +1,7 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import { runWithPauses } from '../../common/scheduling/steps.js';
-import type { RunActor, RunMachineInput } from '../../../machines/run.js';
-import type { PlanPorts } from '../../../machines/sub-runs.js';
+import type { HandleEvent, RunActor, RunMachineInput } from '../../../machines/run.js';
+import { HANDLERS_ID, type PlanPorts } from '../../../machines/sub-runs.js';
 import type { TaskResult } from '../../../machines/types.js';
 import { errorMessage, type TaskFailure } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
@@ -14,12 +14,33 @@ import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRunLimiter } from '../nested/nested-run-limiter.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
-import type { RootRun } from '../run/run-namespace.js';
+import type { HandledRun, RootRun } from '../run/run-namespace.js';
 import { PipelineRun, toMachineInput } from '../run/pipeline-run.js';
 import type { ParentRunContext, RunDependencies } from '../run-context.js';
 import { SkipDecisions } from './skip-decisions.js';
 import { assertRecord } from '../session/session.js';
 import { SessionOverrides } from '../session/session-overrides.js';
+
+/** The run of the plan. */
+interface PlanOfSubRuns extends RootRun, HandledRun {
+  /** Writes the event of a new status, before those of its sub-pipelines. */
+  emitStatus(): void;
+  /** Called before the first handler of the plan begins. */
+  onHandlers(): void;
+}
+
+/** The context that sub-pipelines and handlers have in common. */
+type SharedContext = Pick<
+  ParentRunContext,
+  | 'origin'
+  | 'actor'
+  | 'overrides'
+  | 'onPermanentFailure'
+  | 'nestedRunLimiter'
+  | 'heldPool'
+  | 'calledPipelines'
+  | 'callingAttempt'
+>;
 
 /** Implements the ports of a plan's machine: the runs of its sub-pipelines, which share a budget and a blackboard. */
 export class SubRuns implements PlanPorts {
@@ -30,17 +51,18 @@ export class SubRuns implements PlanPorts {
   readonly #liveBudget: EventLoopBudget;
   /** The runs that have begun, by sub-pipeline id. */
   readonly begun = new Map<string, PipelineRun>();
+  /** The run of the plan's handlers; undefined until they begin. */
+  handlers: PipelineRun | undefined;
   /** Failures of all sub-pipelines, in the order in which they happened. */
   readonly failures: TaskFailure[] = [];
   /** All values on the blackboard after the last sub-pipeline has succeeded (Plan, rule 4). */
   blackboard: Record<string, Json> = {};
   readonly nestedRunLimiter: NestedRunLimiter;
-  readonly #origin: RootRun;
+  readonly #plan: PlanOfSubRuns;
   readonly #prepared: PreparedPlan;
   readonly #dependencies: RunDependencies;
   readonly #journal: Journal;
   readonly #budget: MemoryBudget;
-  readonly #writePlanStatus: () => void;
   readonly #history: PlacedHistory | undefined;
   /** The submitted session values that no sub-pipeline has stored over. */
   readonly #overrides: SessionOverrides;
@@ -49,24 +71,21 @@ export class SubRuns implements PlanPorts {
   /** The stores and reads of each key; made when the first task writes a key that its sub-pipeline does not declare. */
   #keyUses: Map<string, KeyUse> | undefined;
 
-  /** @param writePlanStatus writes the event of a new status of the plan, before those of its sub-pipelines */
   constructor(
     prepared: PreparedPlan,
     dependencies: RunDependencies,
     journal: Journal,
     memory: MemoryBudget,
-    writePlanStatus: () => void,
     history: PlacedHistory | undefined,
-    origin: RootRun,
+    plan: PlanOfSubRuns,
   ) {
-    this.#origin = origin;
+    this.#plan = plan;
     this.#liveBudget = eventLoopBudget.forTenant(prepared.tenantId);
     this.eventLoopBudget = history?.createBudget(this.#liveBudget) ?? this.#liveBudget;
     this.#history = history;
     this.#prepared = prepared;
     this.#dependencies = dependencies;
     this.#journal = journal;
-    this.#writePlanStatus = writePlanStatus;
     this.#overrides = new SessionOverrides(prepared.session);
     this.#budget = memory;
     this.#decisions = new SkipDecisions({
@@ -94,7 +113,7 @@ export class SubRuns implements PlanPorts {
   }
 
   onSkipped(subPipelineId: string): void {
-    this.#writePlanStatus();
+    this.#plan.emitStatus();
     this.#decisions.onSkipped(subPipelineId);
   }
 
@@ -107,14 +126,33 @@ export class SubRuns implements PlanPorts {
     );
     this.begun.set(subPipelineId, run);
     run.work.startError = this.#decisions.onBegun(subPipelineId);
-    this.#writePlanStatus();
-    if (run.mayPause) actor.subscribe(() => this.#writePlanStatus());
+    this.#plan.emitStatus();
+    if (run.mayPause) actor.subscribe(() => this.#plan.emitStatus());
     void run.begin();
   }
 
   cancelled(subPipelineId: string): void {
-    this.#writePlanStatus();
-    this.begun.get(subPipelineId)?.onPlanCancelled();
+    this.#plan.emitStatus();
+    if (subPipelineId === HANDLERS_ID) this.handlers?.onForced();
+    else this.begun.get(subPipelineId)?.onPlanCancelled();
+  }
+
+  beginHandlers(actor: RunActor, event: HandleEvent): void {
+    this.#plan.onHandlers();
+    this.#plan.emitStatus();
+    this.handlers = new PipelineRun(
+      this.#getPrepared(HANDLERS_ID),
+      this.#dependencies,
+      this.#budget,
+      this.#createHandlersContext(actor, event),
+    );
+    void this.handlers.begin();
+  }
+
+  /** Call when the plan is stopped. */
+  stop(): void {
+    for (const run of this.begun.values()) run.onPlanStopped();
+    this.handlers?.onPlanStopped();
   }
 
   /** Applies what the sub-pipeline stored to the overrides of those that begin later. */
@@ -166,7 +204,8 @@ export class SubRuns implements PlanPorts {
   }
 
   #getPrepared(subPipelineId: string): PreparedRun {
-    const prepared = this.#prepared.subRuns.get(subPipelineId);
+    const { subRuns, handlers } = this.#prepared;
+    const prepared = subPipelineId === HANDLERS_ID ? handlers : subRuns.get(subPipelineId);
     if (prepared === undefined) throw new Error(`the plan has no sub-pipeline "${subPipelineId}"`);
     return prepared;
   }
@@ -174,13 +213,10 @@ export class SubRuns implements PlanPorts {
   #createContext(subPipelineId: string, actor: RunActor): ParentRunContext {
     const { plan } = this.#prepared;
     return {
-      origin: this.#origin,
-      actor,
+      ...this.#createSharedContext(actor),
       journal: new NestedJournal(this.#journal, { sub_pipeline: subPipelineId }),
       keyPath: `${subPipelineId}/`,
       history: this.#history?.ofSubPipeline(subPipelineId),
-      // A copy for each of many sub-pipelines would take more memory than all else.
-      overrides: this.#overrides.fork(),
       onFailure: (failure) => this.failures.push({ sub_pipeline: subPipelineId, ...failure }),
       stores: {
         subPipeline: subPipelineId,
@@ -188,6 +224,29 @@ export class SubRuns implements PlanPorts {
         plan: this,
       },
       pipelinePath: [subPipelineId],
+    };
+  }
+
+  /** Handlers of the plan stand in no sub-pipeline, and may store any key: nobody reads after them. */
+  #createHandlersContext(actor: RunActor, event: HandleEvent): ParentRunContext {
+    return {
+      ...this.#createSharedContext(actor),
+      handles: { run: this.#plan, event },
+      journal: new NestedJournal(this.#journal, {}),
+      keyPath: '',
+      history: this.#history?.ofHandlers(),
+      onFailure: undefined,
+      stores: undefined,
+      pipelinePath: [this.#prepared.plan.definition.id],
+    };
+  }
+
+  #createSharedContext(actor: RunActor): SharedContext {
+    return {
+      origin: this.#plan,
+      actor,
+      // A copy for each of many sub-pipelines would take more memory than all else.
+      overrides: this.#overrides.fork(),
       onPermanentFailure: undefined,
       nestedRunLimiter: this.nestedRunLimiter,
       heldPool: undefined,

@@ -2,6 +2,7 @@ import type { Blackboard } from '../session/blackboard.js';
 import { MemoryBlackboard } from '../session/memory-blackboard.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { runToEnd } from '../../common/scheduling/steps.js';
+import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { Plan, SubPipeline } from '../../plans/plan.js';
 import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { PlanInputs } from './run-inputs.js';
@@ -48,11 +49,18 @@ export interface PreparedPlan
   readonly tasks: number;
   /** By sub-pipeline id, in declaration order. */
   readonly subRuns: ReadonlyMap<string, PreparedRun>;
+  /** A run of the handlers alone (D80); undefined for a plan without them. */
+  readonly handlers: PreparedRun | undefined;
   readonly blackboard: Blackboard;
   /** True when the blackboard was created for this run. */
   readonly ownsBlackboard: boolean;
   /** The run that this one repeats in part (D35). */
   readonly rerunSource: PlanRerunSource | undefined;
+}
+
+/** Lists the runs of a plan: of its sub-pipelines, and of its handlers. */
+export function listSubRuns({ subRuns, handlers }: PreparedPlan): readonly PreparedRun[] {
+  return handlers === undefined ? [...subRuns.values()] : [...subRuns.values(), handlers];
 }
 
 /** Checks the inputs of a plan run for all sub-pipelines: all may begin, or none. @throws WavetrainError as `prepareRun` */
@@ -81,6 +89,7 @@ export function preparePlan(
     const breakpoints = breakpointsOf(subPipeline.id);
     return [subPipeline.id, { ...prepared, breakpoints, session: session.json, ownsBlackboard }];
   });
+  const handlers = plan.handlers && prepareHandlers(plan.handlers, given, blackboard, id, secrets);
   return {
     id,
     secrets,
@@ -97,6 +106,7 @@ export function preparePlan(
     waves: sum(subRuns, ({ pipeline }) => pipeline.waves.length),
     tasks: sum(subRuns, ({ pipeline }) => pipeline.tasks.size),
     subRuns: new Map(subRuns),
+    handlers: handlers && { ...handlers, session: session.json, ownsBlackboard },
     // The size of the plan includes its pipelines.
     sizeBytes:
       RUN_BYTES +
@@ -105,7 +115,8 @@ export function preparePlan(
       session.sizeBytes +
       measureText(submittedText) +
       measureLabels(labels) +
-      sum(subRuns, ({ sizeBytes, pipeline }) => sizeBytes - pipeline.sizeBytes),
+      sum(subRuns, ({ sizeBytes, pipeline }) => sizeBytes - pipeline.sizeBytes) +
+      (handlers === undefined ? 0 : handlers.sizeBytes - handlers.pipeline.sizeBytes),
     collectEvents: run.collect_events ?? false,
     blackboard,
     ownsBlackboard,
@@ -135,6 +146,23 @@ function prepareSubRun(
     if (!(cause instanceof WavetrainError) || cause.code === 'invalid_options') throw cause;
     throw new WavetrainError(cause.code, `sub-pipeline "${id}": ${errorMessage(cause)}`, { cause });
   }
+}
+
+/** The handlers of a plan read all of its inputs. A rerun calls them again. */
+function prepareHandlers(
+  pipeline: Pipeline,
+  { inputs, options, tenant_id: tenantId }: PlanInputs,
+  blackboard: Blackboard,
+  runId: string,
+  secrets: RunSecrets,
+): PreparedRun {
+  const run = {
+    pipeline,
+    ...(inputs && { inputs }),
+    ...(options && { options }),
+    ...(tenantId !== undefined && { tenant_id: tenantId }),
+  };
+  return prepareRun(run, undefined, blackboard, runId, secrets);
 }
 
 function readConcurrency({ plan, plan_concurrency: submitted }: PlanInputs): number {

@@ -7,7 +7,7 @@ import {
   isHandling,
   isSettled,
   isTimedOut,
-  type RunSnapshot,
+  type StatusSnapshot,
   toBegunStatus,
   toRunStatus,
 } from '../../../machines/status.js';
@@ -36,9 +36,6 @@ import type {
   SubPipelineStatuses,
 } from '../results.js';
 
-/** The part of a snapshot that the machines of pipelines and of plans share. */
-type StatusSnapshot = AnyMachineSnapshot & Pick<RunSnapshot, 'status' | 'value'>;
-
 /** The events that runs of pipelines and of plans receive from outside. */
 interface ControlEvent {
   readonly type: 'begin' | 'cancel' | 'force' | 'continue' | 'step' | 'timeout';
@@ -47,7 +44,9 @@ interface ControlEvent {
 const NO_OP = (): void => {};
 
 /** A run of a pipeline or of a plan in this process: its actor, its times, and the fields of its record. */
-export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
+export abstract class BaseRun<
+  S extends AnyMachineSnapshot & StatusSnapshot = AnyMachineSnapshot & StatusSnapshot,
+> {
   readonly createdAt: number;
   startedAt: number | null = null;
   finishedAt: number | null = null;
@@ -204,7 +203,7 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
     if (preparing !== undefined) await preparing;
     const replay = this.#history?.replay;
     if (replay === undefined) return this.#begin();
-    const key = begunKey(this.#history?.place ?? '');
+    const key = begunKey(this.#history?.queuePlace ?? '');
     const onFact = (): void => {
       replay.settle(key);
       this.#begin();
@@ -214,9 +213,12 @@ export abstract class BaseRun<S extends StatusSnapshot = StatusSnapshot> {
 
   #begin(): void {
     if (this.machineStatus !== INITIAL_STATUS || this.isSettled) return;
-    const isNew = this.#history !== undefined && this.#history.replay === undefined;
-    this.startedAt = isNew ? this.#history.note({ kind: 'begun' }) : this.timeline.now();
+    this.startedAt = this.#history?.noteBegun() ?? this.timeline.now();
     this.timeout?.begin(this);
+    this.beginWork();
+  }
+
+  protected beginWork(): void {
     this.#send('begin');
   }
 

@@ -234,6 +234,17 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     this.emitStatus();
   }
 
+  /** Call when the handlers of a plan are stopped by force; their machine has aborted their wave already. */
+  onForced(): void {
+    this.cancelWork(true);
+  }
+
+  protected override beginWork(): void {
+    const { handles, actor } = this.#services.parent ?? {};
+    if (handles === undefined) super.beginWork();
+    else actor?.send(handles.event);
+  }
+
   protected override prepareToBegin(): Promise<void> | undefined {
     const compiling = this.prepareTemplates();
     const reading = this.#readBlackboard();
@@ -261,6 +272,12 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   override stop(): void {
     this.#handlers?.stop();
     super.stop();
+  }
+
+  /** Call when the plan that contains this run is stopped: its machine stops the actor. */
+  onPlanStopped(): void {
+    this.#handlers?.stop();
+    this.timeout?.stop();
   }
 
   protected override onEnd(): void {

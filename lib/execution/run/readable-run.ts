@@ -69,6 +69,8 @@ export interface ReadablePlanRun extends Pick<PlanRun, Shown | 'kind' | 'subPipe
   readonly subRuns: {
     readonly begun: ReadonlyMap<string, ReadableSubRun>;
     readonly skipped: ReadonlyMap<string, string>;
+    /** The run of the plan's own handlers (D80); undefined until they begin. */
+    readonly handlers: ReadableSubRun | undefined;
   };
 }
 

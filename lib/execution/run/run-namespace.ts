@@ -11,8 +11,8 @@ export interface RootRun {
   readonly startedBy: StartedBy;
 }
 
-/** The end of the tasks of a run, as its handlers see it. */
-interface TasksEnd {
+/** A run whose tasks have ended, as its handlers see it. */
+export interface HandledRun {
   readonly status: RunStatus;
   readonly error: string | null;
   readonly failedTask: FailedTask | null;
@@ -27,7 +27,7 @@ interface TasksEnd {
 export function createRunNamespace(
   { id, trigger, startedBy }: RootRun,
   url: string | null,
-  end: TasksEnd | undefined,
+  end: HandledRun | undefined,
 ): JsonObject {
   const namespace: JsonObject = {
     id,

@@ -96,7 +96,7 @@ export class RunServices implements InvocationServices {
   /** Templates may read it very often: it is made once for the tasks, and once for each list of handlers. */
   #createNamespace(): JsonObject | undefined {
     if (this.prepared.pipeline.allTasks.has('run')) return undefined;
-    const end = this.#handlers?.list === undefined ? undefined : this.#run;
+    const end = this.#handlers?.list === undefined ? undefined : (this.parent?.handles?.run ?? this.#run);
     return createRunNamespace(this.origin, this.dependencies.urlOfRun(this.origin.id), end);
   }
 

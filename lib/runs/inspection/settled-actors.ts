@@ -1,5 +1,6 @@
 import type { AnyActorRef } from 'xstate';
 import { itemActorsOf, MAX_NAMED_ITEMS } from '../../../machines/fan-out/item-actors.js';
+import { HANDLERS_ID } from '../../../machines/sub-runs.js';
 import { toIsoTime } from '../../common/clock.js';
 import type { JsonObject } from '../../common/json/json.js';
 import { INSPECTION_LIMITS } from '../../common/limits.js';
@@ -78,12 +79,15 @@ export class SettledActors {
 
   #findRun(actor: AnyActorRef | undefined): PipelineRun | undefined {
     const run = this.#run;
-    return run.kind === 'pipeline' ? run : run.subRuns.begun.get(actor?.id ?? '');
+    if (run.kind === 'pipeline') return run;
+    return actor?.id === HANDLERS_ID ? run.subRuns.handlers : run.subRuns.begun.get(actor?.id ?? '');
   }
 
   *#listSubRuns(path: string): Listed {
     if (this.#run.kind !== 'plan') return;
-    for (const [id, run] of this.#run.subRuns.begun) {
+    const { begun, handlers } = this.#run.subRuns;
+    const runs = handlers === undefined ? begun : [...begun, [HANDLERS_ID, handlers] as const];
+    for (const [id, run] of runs) {
       if (this.#isPause()) yield undefined;
       if (!run.isSettled || !this.#isWanted(run.finishedAt ?? undefined)) continue;
       const data = toTimes(run.startedAt ?? undefined, run.finishedAt ?? undefined);

@@ -1,10 +1,10 @@
 import { WavetrainError } from '../../common/errors.js';
 import { type Json, subtractJsonLength } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import type { ReadableRun } from '../../execution/run/readable-run.js';
+import type { ReadablePlanRun, ReadableRun, ReadableSubRun } from '../../execution/run/readable-run.js';
 import type { ErrorRecord } from '../../execution/invocation/thrown-error.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
-import { earlierStores, InputRenderer } from '../../execution/run/input-renderer.js';
+import { type EarlierStores, earlierStores, InputRenderer } from '../../execution/run/input-renderer.js';
 import type { WantedItems } from '../store/run-store.js';
 import type {
   FailedCall,
@@ -213,13 +213,15 @@ function findTaskView(
   { sub_pipeline: subPipeline }: TaskOptions,
   hold: HoldMemory,
 ): { readonly part: PipelineView; readonly view: TaskView } {
-  if (run.kind === 'plan' && subPipeline === undefined) {
+  // In a plan, only its handlers stand in no sub-pipeline.
+  const isHandler = run.kind === 'plan' && subPipeline === undefined;
+  if (isHandler && run.prepared.handlers?.pipeline.allTasks.has(taskId) !== true) {
     throw new WavetrainError(
       'invalid_request',
       `run ${run.id} belongs to a plan: sub_pipeline must say in which sub-pipeline "${taskId}" is`,
     );
   }
-  const [part] = findParts(run, subPipeline, hold);
+  const part = findParts(run, subPipeline, hold).at(isHandler ? -1 : 0);
   const task = part?.tasks.find(({ id }) => id === taskId);
   if (part === undefined || task === undefined) throw notFound(`run ${run.id} has no task "${taskId}"`);
   return { part, view: new TaskView(part, task) };
@@ -237,23 +239,30 @@ function findParts(run: ReadableRun, subPipeline: string | undefined, hold: Hold
   }
   const { subRuns } = run.prepared;
   const ids = subPipeline === undefined ? [...subRuns.keys()] : [subPipeline];
-  return ids.map((id) => {
+  const parts = ids.map((id) => {
     const prepared = subRuns.get(id);
     if (prepared === undefined) throw notFound(`run ${run.id} has no sub-pipeline "${id}"`);
     const begun = run.subRuns.begun.get(id);
     const hasSettled = isSettled || begun?.isSettled === true;
     const end = { isOver: isOver || hasSettled, isSettled: hasSettled };
-    const values =
-      begun &&
-      new InputRenderer(
-        begun,
-        () => earlierStores(run.prepared.session, run.subRuns.begun.values(), begun),
-        hold,
-      );
-    const part = toPart(run, prepared, values && { work: begun.work, values }, end, id);
+    const part = toPart(run, prepared, toBegun(run, begun, hold), end, id);
     const skipReason = run.subRuns.skipped.get(id);
     return skipReason === undefined ? part : { ...part, skipReason: `its sub-pipeline was: ${skipReason}` };
   });
+  const { handlers } = run.prepared;
+  if (handlers === undefined || subPipeline !== undefined) return parts;
+  return [...parts, toPart(run, handlers, toBegun(run, run.subRuns.handlers, hold), { isOver, isSettled })];
+}
+
+/** @param begun undefined for a sub-pipeline, or handlers, that have not begun */
+function toBegun(
+  { prepared, subRuns }: ReadablePlanRun,
+  begun: ReadableSubRun | undefined,
+  hold: HoldMemory,
+): PipelineView['begun'] {
+  if (begun === undefined) return undefined;
+  const findEarlier = (): EarlierStores => earlierStores(prepared.session, subRuns.begun.values(), begun);
+  return { work: begun.work, values: new InputRenderer(begun, findEarlier, hold) };
 }
 
 function toPart(

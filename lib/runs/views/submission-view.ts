@@ -117,8 +117,10 @@ const WRITES_PER_STEP = 5000;
 
 /** In order: no two sub-pipelines of a plan store the same key. */
 function* listWrites(run: ReadableRun): Iterable<Write> {
-  const runs = run.kind === 'plan' ? run.subRuns.begun.values() : [run];
-  for (const { work } of runs) {
+  const runs = run.kind === 'plan' ? [...run.subRuns.begun.values(), run.subRuns.handlers] : [run];
+  for (const found of runs) {
+    if (found === undefined) continue;
+    const { work } = found;
     for (const writes of work.writesBefore(Number.POSITIVE_INFINITY)) yield* writes;
   }
 }

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { fanOutChart } from '../../../machines/fan-out/fan-out.js';
 import { chunkChart, itemChart } from '../../../machines/fan-out/item-actors.js';
 import { type LogicChart, STOP } from '../../../machines/logic.js';
-import { subRunsChart } from '../../../machines/sub-runs.js';
+import type { HandlerLists } from '../../../machines/handlers.js';
+import { HANDLERS_ID, subRunsChart } from '../../../machines/sub-runs.js';
 import { taskChart } from '../../../machines/task.js';
 import { waveChart } from '../../../machines/wave.js';
 import { FakeRunPorts } from '../../support/runs/fake-ports.js';
@@ -19,6 +20,10 @@ const CHARTS: Readonly<Record<string, LogicChart<string, string>>> = {
   chunk: chunkChart,
   'sub-runs': subRunsChart,
 };
+
+const LISTS = [[['h']]];
+
+const HANDLERS: HandlerLists = { succeeded: LISTS, failed: LISTS, cancelled: LISTS };
 
 type Drive = (log: TransitionLog) => void;
 
@@ -204,6 +209,25 @@ const PLANS: Record<string, Drive> = {
   },
   'ends with a sub-pipeline that is skipped': (log) => {
     startConditional(log, 1).ports.answer('t0', true);
+  },
+  'runs its handlers, whatever its end': (log) => {
+    for (const end of ['succeed', 'fail'] as const) {
+      const { ports } = startPlan(log, 1, { ports: new FakePlanPorts(HANDLERS) });
+      ports[end]('t0');
+      ports.getPorts(HANDLERS_ID).succeed('h');
+    }
+    const { actor } = startPlan(log, 1, { ports: new FakePlanPorts(HANDLERS) });
+    actor.send({ type: 'force' });
+    actor.stop();
+  },
+  'is stopped by force while its handlers run, in slices': (log) => {
+    const ports = new FakePlanPorts(HANDLERS);
+    const { actor } = startPlan(log, 1, { ports });
+    ports.succeed('t0');
+    ports.isExhausted = true;
+    ports.getPorts(HANDLERS_ID).publication = () => undefined;
+    actor.send({ type: 'force' });
+    continueDeferred(ports);
   },
   'is told to continue and to step': (log) => {
     const { actor } = startPlan(log, 2);

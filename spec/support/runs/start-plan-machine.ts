@@ -2,8 +2,9 @@ import { type Actor, createActor, type InspectionEvent } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
 import type { SubPipelineNeeds } from '../../../machines/readiness.js';
 import { type EventLoopBudget, runPorts } from '../../../machines/ports.js';
-import type { RunActor, RunMachineInput } from '../../../machines/run.js';
-import { planPorts, type PlanPorts } from '../../../machines/sub-runs.js';
+import type { HandlerLists } from '../../../machines/handlers.js';
+import type { HandleEvent, RunActor, RunMachineInput } from '../../../machines/run.js';
+import { HANDLERS_ID, planPorts, type PlanPorts } from '../../../machines/sub-runs.js';
 import type { TaskResult } from '../../../machines/types.js';
 import { FakeRunPorts } from './fake-ports.js';
 
@@ -36,8 +37,18 @@ export class FakePlanPorts implements PlanPorts {
     },
   };
 
-  input(): RunMachineInput {
-    return { waves: [['t']] };
+  constructor(readonly handlers?: HandlerLists) {}
+
+  input(id: string): RunMachineInput {
+    return id === HANDLERS_ID ? { waves: [], handlers: this.handlers } : { waves: [['t']] };
+  }
+
+  beginHandlers(run: RunActor, event: HandleEvent): void {
+    const ports = new FakeRunPorts();
+    runPorts.bind(run, ports);
+    this.portsById.set(HANDLERS_ID, ports);
+    run.start();
+    run.send(event);
   }
 
   begin(id: string, run: RunActor): void {
@@ -116,7 +127,7 @@ export function startPlanMachine(
 ): StartedPlanMachine {
   const { concurrency = 1, ports = new FakePlanPorts(), inspect } = options;
   const actor = createActor(planMachine, {
-    input: { subPipelines, concurrency },
+    input: { subPipelines, concurrency, handlers: ports.handlers },
     ...(inspect && { inspect }),
   });
   planPorts.bind(actor, ports);

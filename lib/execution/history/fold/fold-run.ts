@@ -1,3 +1,4 @@
+import { HANDLERS_ID } from '../../../../machines/sub-runs.js';
 import { type Clock, Timeline } from '../../../common/clock.js';
 import type { TaskFailure } from '../../../common/errors.js';
 import type { Json, JsonObject } from '../../../common/json/json.js';
@@ -84,6 +85,7 @@ export function* foldPlanRun(
   const subRuns = {
     begun: plan.begun,
     skipped: plan.skipped,
+    handlers: plan.handlers,
     failures: plan.failures,
     blackboard: json as JsonObject,
   };
@@ -93,6 +95,8 @@ export function* foldPlanRun(
 /** The sub-pipelines of a plan while its facts are folded. */
 class PlanFold {
   readonly begun = new Map<string, FoldedSubRun>();
+  /** The handlers of the plan; undefined until a fact is about them. */
+  handlers: FoldedSubRun | undefined;
   /** Why sub-pipelines were skipped, by their ids. */
   readonly skipped = new Map<string, string>();
   readonly failures: TaskFailure[] = [];
@@ -105,14 +109,38 @@ class PlanFold {
     this.#context = context;
   }
 
-  /** Undefined for a sub-pipeline that the plan does not have. */
+  /** Undefined for a sub-pipeline that the plan does not have. @param id empty for the handlers of the plan */
   find(id: string): FoldedSubRun | undefined {
+    if (id === '') return this.#findHandlers();
     const found = this.begun.get(id);
     const prepared = this.#prepared.subRuns.get(id);
     if (found !== undefined || prepared === undefined) return found;
     const run = new FoldedSubRun(prepared, this.#createWork(id, prepared));
     this.begun.set(id, run);
     return run;
+  }
+
+  #findHandlers(): FoldedSubRun | undefined {
+    const { handlers: prepared } = this.#prepared;
+    if (prepared === undefined) return undefined;
+    return (this.handlers ??= new FoldedSubRun(prepared, this.#createHandlersWork(prepared)));
+  }
+
+  #createHandlersWork(prepared: PreparedRun): FoldedWork {
+    const { summary, budget } = this.#context;
+    const { status, error, failed_task: failedTask } = summary;
+    return new FoldedWork({
+      ...this.#context,
+      prepared,
+      subPipeline: undefined,
+      createNamespace: () => toNamespace(this.#context, { status, error, failedTask }),
+      createRenderer: (work) =>
+        new InputRenderer(
+          { prepared, work },
+          () => this.#earlierStores(this.handlers),
+          (bytes) => void budget.tryReserve(bytes),
+        ),
+    });
   }
 
   #createWork(id: string, prepared: PreparedRun): FoldedWork {
@@ -126,7 +154,7 @@ class PlanFold {
       createRenderer: (work) =>
         new InputRenderer(
           { prepared, work },
-          () => this.#earlierStores(id),
+          () => this.#earlierStores(this.begun.get(id)),
           (bytes) => void budget.tryReserve(bytes),
         ),
       onFailure: (failure) => this.failures.push({ sub_pipeline: id, ...failure }),
@@ -134,8 +162,7 @@ class PlanFold {
     });
   }
 
-  #earlierStores(id: string): EarlierStores {
-    const run = this.begun.get(id);
+  #earlierStores(run: FoldedSubRun | undefined): EarlierStores {
     const { session } = this.#prepared;
     return run === undefined ? { session, writes: [] } : earlierStores(session, this.begun.values(), run);
   }
@@ -145,7 +172,7 @@ class PlanFold {
   }
 
   onBegun(id: string, at: number): void {
-    const run = this.find(id);
+    const run = this.find(id === HANDLERS_ID ? '' : id);
     if (run !== undefined) run.startedAt = at;
   }
 

@@ -202,6 +202,8 @@ export interface FoldedSubRuns {
   readonly begun: ReadonlyMap<string, FoldedSubRun>;
   /** Why sub-pipelines were skipped, by their ids, in the order in which they were. */
   readonly skipped: ReadonlyMap<string, string>;
+  /** The handlers of the plan; undefined when they have not begun. */
+  readonly handlers: FoldedSubRun | undefined;
   /** The failures of all of them, in the order in which they happened. */
   readonly failures: readonly TaskFailure[];
   /** All values on the blackboard at the end of the plan. */
@@ -232,8 +234,10 @@ export class FoldedPlanRun extends BaseFoldedRun implements ReadablePlanRun {
     return listStatuses(this.prepared.subRuns.keys(), this.subRuns);
   }
 
-  get handlerOutcome(): null {
-    return null;
+  get handlerOutcome(): HandlerOutcome | null {
+    if (this.prepared.handlers === undefined) return null;
+    const { work } = this.subRuns.handlers ?? {};
+    return { outputs: work?.handlerOutputs ?? {}, failures: work?.handlerFailures ?? [] };
   }
 
   get result(): PlanOutcome | null {
