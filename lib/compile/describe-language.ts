@@ -90,7 +90,8 @@ Order and fan-out:
   minItems, not. A list of conditions means that all hold. There is no if, no else: two tasks have opposite conditions.
 - A task that reads the output of a skipped or failed one is skipped too, unless it reads {{TASK.output ?? null}}.
 - on_success, on_failure, on_cancel and finally stand beside tasks, are lists of tasks that run at the end, and have ids
-  that no other task has. To alert somebody of a failure is on_failure, to clean up is finally.
+  that no other task has. To alert somebody of a failure is on_failure, to clean up is finally. Those of a plan stand beside
+  sub_pipelines, and read {{session.KEY ?? null}} and {{pipeline.inputs.KEY}}, but no output of a task of a sub-pipeline.
 - Durations are seconds, or 30s, 5m, 1h30m, 2d. timeout beside tasks limits the run, in a task each attempt.
 - No task may need itself, not even through others.
 - Task ids are unique, have letters, digits, _ and - only, and are not pipeline, params, session, item or secrets.

@@ -8,7 +8,7 @@ import {
   toProblems,
 } from '../definition/problems/diagnostic.js';
 import { validate } from '../definition/generated/pipeline-validator.js';
-import { abbreviate } from '../definition/problems/problem.js';
+import { abbreviate, type Path } from '../definition/problems/problem.js';
 import { checkKeep } from '../definition/run-fields/keep.js';
 import { checkLabels } from '../definition/run-fields/labels.js';
 import { checkTimeLimits } from '../definition/run-fields/time-limit.js';
@@ -45,7 +45,7 @@ import { checkParamDefinitions } from './rules/params.js';
 import { checkPipelineCalls } from './rules/pipeline-calls.js';
 import { checkPools } from './rules/pools.js';
 import { checkRepeats } from './rules/repeats.js';
-import { checkReferences, checkUnusedInputs } from './rules/references.js';
+import { checkReferences, checkUnusedInputs, type NameHints } from './rules/references.js';
 import { checkSecrets } from './rules/secrets.js';
 import { checkSessions } from './rules/sessions.js';
 import { checkTasks } from './rules/tasks.js';
@@ -76,13 +76,22 @@ const PIPELINE_SHAPE: DefinitionShape = {
 /** A list of handlers as a pipeline of its own: each handler has the structure of a task. */
 const HANDLER_SHAPE: DefinitionShape = { ...PIPELINE_SHAPE, part: 'handler' };
 
-function* checkHandlerStructure(definition: unknown): Findings {
+export function* checkHandlerStructure(definition: unknown): Findings {
   for (const list of HANDLER_LISTS) {
     const handlers = isObject(definition) ? definition[list] : undefined;
-    if (!Array.isArray(handlers) || !handlers.every(isObject)) continue;
+    // The schema of the definition reports a list without entries, and entries that are no maps.
+    if (!Array.isArray(handlers) || handlers.length === 0 || !handlers.every(isObject)) continue;
     const found = checkStructure({ id: 'handlers', goal: '', tasks: handlers }, HANDLER_SHAPE);
-    for (const diagnostic of found) yield { ...diagnostic, path: [list, ...diagnostic.path.slice(1)] };
+    for (const diagnostic of found) yield moveToList(diagnostic, list);
   }
+}
+
+/** Leads a diagnostic, and the change of its hint, from `tasks` to another list. */
+function moveToList({ path, hint, ...rest }: Diagnostic, list: string): Diagnostic {
+  const move = (of: Path): Path => [list, ...of.slice(1)];
+  if (typeof hint !== 'object' || !('path' in hint.change)) return { ...rest, path: move(path), hint };
+  const change = { ...hint.change, path: move(hint.change.path) };
+  return { ...rest, path: move(path), hint: { ...hint, change } };
 }
 
 /** The validator (D8): parses YAML or JSON, runs every check and computes the waves, but runs nothing (rule 11). */
@@ -142,29 +151,46 @@ export function* checkSourceInSteps(source: Source, context: CheckContext): Chec
   return { ok: true, pipeline, problems };
 }
 
+/** What the rules for tasks need besides the context of their definition. */
+interface RuleContext extends CheckContext {
+  readonly suggestions: Suggestions;
+  /** How to fix names that a definition other than a pipeline does not have. */
+  readonly nameHints?: NameHints;
+}
+
 function* applyRules(
   definition: unknown,
   draft: PipelineDraft,
   layering: ListedLayering,
-  context: CheckContext & { readonly suggestions: Suggestions },
+  context: RuleContext,
 ): Findings {
-  const { catalog, inputKeys, inputHint, session, secrets, depth, heldPool, paramBudget, suggestions } =
-    context;
-  const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
   yield* checkStructure(definition, PIPELINE_SHAPE);
   yield* checkHandlerStructure(definition);
-  yield* checkParamDefinitions(definition, paramBudget);
+  yield* checkParamDefinitions(definition, context.paramBudget);
   yield* checkStart(definition, 'pipeline');
   yield* checkKeep(definition);
   yield* checkLabels(definition);
   yield* checkTimeLimits(definition);
   yield* checkRunLimits(definition, 'pipeline');
+  yield* checkTaskRules(definition, draft, layering, context);
+}
+
+/** Checks that tasks and handlers can run, wherever their lists stand: their tools, references, conditions and order. */
+export function* checkTaskRules(
+  definition: unknown,
+  draft: PipelineDraft,
+  layering: ListedLayering,
+  context: RuleContext,
+): Findings {
+  const { catalog, inputKeys, inputHint, nameHints, session, secrets, depth, heldPool } = context;
+  const { paramBudget, suggestions } = context;
+  const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
   yield* checkTasks(draft, catalog, suggestions);
   yield* checkPipelineCalls(draft, depth);
   yield* checkPools(draft, { known: catalog.pools, held: heldPool, suggestions });
   yield* draft.diagnostics;
   yield* checkHandlers(draft);
-  yield* checkReferences({ draft, inputs, inputHint, suggestions });
+  yield* checkReferences({ draft, inputs, inputHint, nameHints, suggestions });
   yield* checkConditions(draft, definition, paramBudget);
   yield* checkRepeats(draft);
   yield* checkTemplateKeys(draft, catalog);
@@ -184,7 +210,7 @@ function describeCycle({ cycle }: ListedLayering & { ok: false }, draft: Pipelin
 }
 
 /** A function of its own, so that the pipeline keeps the catalog alive but not the parsed text. */
-function createNestedCheck(catalog: Catalog): CheckNestedPipeline {
+export function createNestedCheck(catalog: Catalog): CheckNestedPipeline {
   return (input, values) =>
     checkInSteps(input, { ...createCheckContext({ ...values, catalog }), suppliedInputs: [] });
 }

@@ -39,7 +39,7 @@ export function* checkNestedPipelines(
   const pipelines = new Map<string, Pipeline>();
   const problems = new ProblemList<Problem>();
   if (context.depth >= MAX_NESTING_DEPTH) return { pipelines, problems: [] };
-  const unquotedIn = groupUnquotedByEntry(source, base, { list: 'tasks', field: ['inputs', 'pipeline'] });
+  const unquotedIn = createUnquotedLookup(source, base);
   const readNested = createTextReader();
   for (const task of draft.tasks.filter(isPipelineCall)) {
     if (problems.isFull) break;
@@ -51,7 +51,7 @@ export function* checkNestedPipelines(
     const position = isText ? source.positionOf(path) : undefined;
     const nested = isText
       ? yield* readNested(pipeline)
-      : nestedSource(source, path, pipeline, unquotedIn(Number(task.path[1])));
+      : nestedSource(source, path, pipeline, unquotedIn(task));
     if (nested === undefined) {
       problems.add({ ...TOO_LONG, path: pointer, ...position });
       continue;
@@ -64,6 +64,19 @@ export function* checkNestedPipelines(
     }
   }
   return { pipelines, problems: problems.list() };
+}
+
+/** Finds the unquoted templates in the inline pipeline of a task, of whichever list. */
+function createUnquotedLookup(source: Source, base: Path): (task: DraftTask) => readonly Path[] {
+  const lookups = new Map<string, (index: number) => readonly Path[]>();
+  return ({ list, path }) => {
+    let lookup = lookups.get(list);
+    if (lookup === undefined) {
+      lookup = groupUnquotedByEntry(source, base, { list, field: ['inputs', 'pipeline'] });
+      lookups.set(list, lookup);
+    }
+    return lookup(Number(path[1]));
+  };
 }
 
 /**

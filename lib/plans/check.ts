@@ -37,6 +37,7 @@ import {
 import type { CheckOptions } from '../pipelines/check-context.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
+import type { Catalog } from '../tools/catalog.js';
 import { checkUnusedInputs } from '../pipelines/rules/references.js';
 import { computeWaves, type Upstream } from '../pipelines/flow/waves.js';
 import {
@@ -46,6 +47,7 @@ import {
   type SubPipelineCheck,
 } from './check-sub-pipelines.js';
 import { type PlanDraft, readPlanDraft } from './draft.js';
+import { assembleHandlers, checkPlanHandlers, type HandlersCheck } from './handlers.js';
 import { computeNeeds, computeOrder, describeCycle, KeyWriters, listReadKeys } from './order.js';
 import type { PipelineInput, Plan, SubPipeline } from './plan.js';
 import { findSkipRules, type SkipRule } from './skip-rules.js';
@@ -133,17 +135,31 @@ export function* checkPlanSourceInSteps(source: Source, options: PlanCheckOption
   const skipRules = findRules(draft, order, checks, writers);
   const rules = applyRules(root.definition, draft, checks, skipRules, context);
   const diagnostics = context.isChecked ? [] : yield* collectFindings(rules);
-  const unused = yield* collectFindings(findUnused(draft, context, options));
+  const handlers = yield* checkPlanHandlers(
+    { definition: root.definition, source, base: root.path, draft, checks, skipRules },
+    context,
+  );
+  const unused = yield* collectFindings(findUnused(draft, handlers, context, options));
   const ofPlan = [
     ...source.problems,
     ...root.diagnostics.map((diagnostic) => toProblem(diagnostic, source)),
     ...toProblems([...diagnostics, ...cycle], source, root.path),
+    ...(handlers?.problems ?? []),
     ...unused.map((diagnostic) => toProblem(diagnostic)),
   ];
   const problems = sortProblems(ofPlan, checks);
   if (problems.some(({ severity }) => severity === 'error') || !layering.ok) return { ok: false, problems };
   return yield* toValidResult(
-    { definition: root.definition as PlanDefinition, draft, needs, order, waves: layering.waves, skipRules },
+    {
+      definition: root.definition as PlanDefinition,
+      draft,
+      needs,
+      order,
+      waves: layering.waves,
+      skipRules,
+      handlers,
+      catalog: context.catalog,
+    },
     checks,
     problems,
   );
@@ -204,13 +220,14 @@ function* checkContracts(
 /** Finds pipelines and inputs that were submitted with the plan and are not used. */
 function* findUnused(
   { inputKeys, subPipelines }: PlanDraft,
+  handlers: HandlersCheck | undefined,
   { pipelines }: PlanCheckContext,
   { inputs = {} }: PlanCheckOptions,
 ): Findings {
   const passedInputs = subPipelines.flatMap((subPipeline) => subPipeline.inputs.map(({ key }) => key));
   yield* checkUnusedPipelines({ inputKeys, subPipelines }, pipelines);
   yield* checkUnusedInputs(Object.keys(inputs), {
-    inputs: new Set([...inputKeys, ...passedInputs]),
+    inputs: new Set([...inputKeys, ...passedInputs, ...(handlers?.draft.usedInputs ?? [])]),
     reason: 'the plan neither declares it nor passes it to a sub-pipeline',
   });
 }
@@ -235,6 +252,8 @@ interface OrderedPlan {
   readonly order: readonly string[];
   readonly waves: readonly (readonly string[])[];
   readonly skipRules: ReadonlyMap<string, SkipRule>;
+  readonly handlers: HandlersCheck | undefined;
+  readonly catalog: Catalog;
 }
 
 function* toValidResult(
@@ -272,7 +291,7 @@ function findRules(
 
 /** Returns undefined when a pipeline is missing. */
 function* assemblePlan(
-  { definition, draft, needs, skipRules }: OrderedPlan,
+  { definition, draft, needs, skipRules, handlers: handlersCheck, catalog }: OrderedPlan,
   pipelines: ReadonlyMap<string, Pipeline>,
   statistics: PlanStatistics,
   warnings: readonly Problem[],
@@ -296,5 +315,7 @@ function* assemblePlan(
     const { conditions } = getOrThrow(drafts, id);
     sizeBytes += pipeline.sizeBytes + conditions.reduce((sum, each) => sum + each.sizeBytes, 0);
   }
-  return { definition, subPipelines, handlers: undefined, statistics, warnings, sizeBytes };
+  const handlers = yield* assembleHandlers(definition, handlersCheck, catalog);
+  sizeBytes += handlers?.sizeBytes ?? 0;
+  return { definition, subPipelines, handlers, statistics, warnings, sizeBytes };
 }

@@ -5,8 +5,20 @@ import { abbreviate } from '../definition/problems/problem.js';
 import { getOrThrow } from '../definition/assert.js';
 import { joinFirst } from '../common/text.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from '../pipelines/drawing/chart.js';
-import { type SvgBox, type SvgEdge, writeGraphSvg } from '../pipelines/drawing/graph-svg.js';
-import { createGraphInSteps, type Graph } from '../pipelines/drawing/graph.js';
+import {
+  type SvgBox,
+  type SvgEdge,
+  toSvgBox,
+  toSvgEdge,
+  writeGraphSvg,
+} from '../pipelines/drawing/graph-svg.js';
+import {
+  createGraphInSteps,
+  dotLines,
+  type Graph,
+  mermaidLines,
+  renderText,
+} from '../pipelines/drawing/graph.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Plan } from './plan.js';
 import type { DefinitionGraphSchema, PlanGraphSchema } from '../common/wire/report.js';
@@ -24,7 +36,8 @@ export function createPlanGraph(plan: Plan): PlanGraph {
   return runToEnd(createPlanGraphInSteps(plan));
 }
 
-export function* createPlanGraphInSteps({ definition, statistics, subPipelines }: Plan): Steps<PlanGraph> {
+export function* createPlanGraphInSteps(plan: Plan): Steps<PlanGraph> {
+  const { definition, statistics, subPipelines, handlers } = plan;
   const { id, goal, wave_ids } = statistics;
   const writers = new Map<string, string | null>();
   for (const [index, { key, stored_by }] of statistics.keys.entries()) {
@@ -39,7 +52,8 @@ export function* createPlanGraphInSteps({ definition, statistics, subPipelines }
     yield;
     for (const edge of listEdgesTo(to, getOrThrow(subPipelines, to).reads, writers)) edges.push(edge);
   }
-  return { id, goal, waves, edges };
+  const graph = { id, goal, waves, edges };
+  return handlers === undefined ? graph : { ...graph, handlers: yield* createGraphInSteps(handlers) };
 }
 
 /** Keys of a plan that are looked at in one step. */
@@ -72,8 +86,8 @@ function listEdgesTo(to: string, reads: readonly string[], writers: Writers): Pl
   );
 }
 
-/** Renders a Mermaid chart of the sub-pipelines; the label of an edge names its keys. */
-export function renderPlanMermaid({ id, waves, edges }: PlanGraph): string {
+/** Renders a Mermaid chart of the sub-pipelines and the handlers; the label of an edge names its keys. */
+export function renderPlanMermaid({ id, waves, edges, handlers }: PlanGraph): string {
   const parts = waves.flat();
   const names = new Map(parts.map((part, index) => [part.id, `p${index}`]));
   const boxes = parts.map(
@@ -83,11 +97,11 @@ export function renderPlanMermaid({ id, waves, edges }: PlanGraph): string {
     ({ from, to, keys }) =>
       `  ${names.get(from)} -->|"${escapeMermaid(abbreviate(keys).join(', '))}"| ${names.get(to)}`,
   );
-  return mermaidChart(id, [...boxes, ...arrows]);
+  return mermaidChart(id, [...boxes, ...arrows, ...(handlers ? mermaidLines(handlers) : [])]);
 }
 
-/** Renders a Graphviz digraph of the sub-pipelines. */
-export function renderPlanDot({ id, waves, edges }: PlanGraph): string {
+/** Renders a Graphviz digraph of the sub-pipelines and the handlers. */
+export function renderPlanDot({ id, waves, edges, handlers }: PlanGraph): string {
   const boxes = waves
     .flat()
     .map((part) => `  ${quoteDot(part.id)} [label=${quoteDot(`${part.id}\n${formatTaskCount(part)}`)}];`);
@@ -95,11 +109,11 @@ export function renderPlanDot({ id, waves, edges }: PlanGraph): string {
     ({ from, to, keys }) =>
       `  ${quoteDot(from)} -> ${quoteDot(to)} [label=${quoteDot(abbreviate(keys).join('\n'))}];`,
   );
-  return dotChart(id, [...boxes, ...arrows]);
+  return dotChart(id, [...boxes, ...arrows, ...(handlers ? dotLines(handlers) : [])]);
 }
 
-/** Renders the sub-pipelines as SVG; the label of an edge names its keys. */
-export function renderPlanSvg({ id, goal, waves, edges }: PlanGraph): string {
+/** Renders the sub-pipelines and the handlers as SVG; the label of an edge names its keys. */
+export function renderPlanSvg({ id, goal, waves, edges, handlers }: PlanGraph): string {
   const toBox = (part: PlanGraphPart): SvgBox => {
     return { id: part.id, detail: formatTaskCount(part), isStack: false };
   };
@@ -107,14 +121,22 @@ export function renderPlanSvg({ id, goal, waves, edges }: PlanGraph): string {
     const title = `${to} reads from ${from}: ${abbreviate(keys).join(', ')}`;
     return { from, to, isDashed: false, label: joinFirst(keys, 1), title };
   };
-  const boxes = waves.map((wave) => wave.map(toBox));
-  return runToEnd(writeGraphSvg({ id, goal, waves: boxes, edges: edges.map(toEdge) }));
+  const { waves: last = [], wave_lists: lists = [], edges: lastEdges = [] } = handlers ?? {};
+  const drawn = {
+    id,
+    goal,
+    waves: [...waves.map((wave) => wave.map(toBox)), ...last.map((wave) => wave.map(toSvgBox))],
+    waveLists: [...waves.map(() => null), ...lists],
+    edges: [...edges.map(toEdge), ...lastEdges.map(toSvgEdge)],
+  };
+  return runToEnd(writeGraphSvg(drawn));
 }
 
 /** Renders the waves side by side as text, as many in a row as fit into `columns`. */
 export function renderPlanText(graph: PlanGraph, columns: number): string {
   const formatEdge = ({ from, keys }: PlanGraphEdge): string => `${from}: ${abbreviate(keys).join(', ')}`;
-  return textChart(graph, formatTaskCount, formatEdge, columns);
+  const chart = textChart(graph, formatTaskCount, formatEdge, columns);
+  return graph.handlers === undefined ? chart : `${chart}\n${renderText(graph.handlers, columns)}`;
 }
 
 function formatTaskCount({ tasks }: PlanGraphPart): string {

@@ -74,8 +74,8 @@ export class KeyWriters {
     }
   }
 
-  /** Returns the keys that a sub-pipeline can read, because others store them. */
-  *keysFor(reader: DraftSubPipeline): Iterable<string> {
+  /** Returns the keys that a sub-pipeline, or a handler, can read, because others store them. */
+  *keysFor(reader: DraftSubPipeline | undefined): Iterable<string> {
     for (const key of this.#byKey.keys()) if (this.other(key, reader) !== undefined) yield key;
   }
 
@@ -88,7 +88,7 @@ export class KeyWriters {
   }
 
   /** Returns the first sub-pipeline other than `reader` that stores the key. */
-  other(key: string, reader: DraftSubPipeline): DraftSubPipeline | undefined {
+  other(key: string, reader: DraftSubPipeline | undefined): DraftSubPipeline | undefined {
     const [first, second] = this.#byKey.get(key) ?? [];
     return first === reader ? second : first;
   }

@@ -13,11 +13,15 @@ export interface Plan {
   readonly definition: PlanDefinition;
   /** By id, in declared order. */
   readonly subPipelines: ReadonlyMap<string, SubPipeline>;
-  /** A pipeline that has only handlers (D80); undefined for a plan without them. */
+  /**
+   * A checked pipeline that has only handlers (D80): no `tasks` and no `waves`. Its `definition` has the id, the goal, the
+   * inputs, the `handler_timeout` and the lists of the plan, and `reads` with the keys of the blackboard that its handlers
+   * read, of which some may be missing. Undefined for a plan without handlers.
+   */
   readonly handlers: Pipeline | undefined;
   readonly statistics: PlanStatistics;
   readonly warnings: readonly Problem[];
-  /** Estimated memory, in bytes. */
+  /** Estimated memory with that of the pipelines and the handlers, in bytes. */
   readonly sizeBytes: number;
 }
 

@@ -1,4 +1,5 @@
 import { getOrThrow } from '../definition/assert.js';
+import { HANDLER_LISTS } from '../definition/schema/fields.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { PlanStatisticsSchema } from '../common/wire/report.js';
@@ -21,6 +22,7 @@ export function computePlanStatistics(
   waves: readonly (readonly string[])[],
   pipelines: Iterable<Pipeline>,
 ): PlanStatistics {
+  const handlers = HANDLER_LISTS.flatMap((list) => definition[list] ?? []);
   return {
     id: definition.id,
     goal: definition.goal ?? '',
@@ -31,6 +33,7 @@ export function computePlanStatistics(
     wave_ids: waves,
     plan_concurrency: definition.plan_concurrency ?? 1,
     tasks: [...pipelines].reduce((sum, { statistics }) => sum + statistics.tasks, 0),
+    ...(handlers.length > 0 && { handlers: handlers.length }),
     keys: collectKeyUses(definition, reads, order),
   };
 }

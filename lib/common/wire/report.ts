@@ -62,6 +62,7 @@ export const PlanGraphSchema = titled('PlanGraph', {
       keys: list(Type.String(), 'What `to` reads and `from` stores.'),
     }),
   ),
+  handlers: Type.Optional(GraphSchema),
 });
 
 export const DefinitionGraphSchema = Type.Union([
@@ -89,6 +90,7 @@ export const PlanStatisticsSchema = titled('PlanStatistics', {
   wave_ids: list(strings, 'Ids of the independent sub-pipelines of each wave.'),
   plan_concurrency: Type.Integer({ minimum: 1 }),
   tasks: count('Number of tasks of all pipelines that were sent.'),
+  handlers: Type.Optional(count('Number of handlers of the plan itself; absent without any.')),
   keys: Type.Array(
     Type.Object({
       key: Type.String(),

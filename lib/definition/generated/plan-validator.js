@@ -2,14 +2,14 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["id","sub_pipelines"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the plan."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, passed to the sub-pipelines that list them."},"plan_concurrency":{"type":["integer","null"],"minimum":1,"default":1,"description":"How many independent sub-pipelines may run together."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"sub_pipelines":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the sub-pipeline."},"reads":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it reads. It runs after the sub-pipelines that store them."},"stores":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it stores. No other sub-pipeline stores them."},"when":{"type":["string","object","array","null"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"A condition over {{session.KEY}} and {{pipeline.inputs.KEY}} of the plan, or a list of which each must hold: otherwise the sub-pipeline is skipped."},"inputs":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Inputs of the plan that are passed to it."},"file":{"type":["string","null"],"minLength":1,"description":"Its pipeline file, beside or below the plan file. Default: the sibling ID.yaml."},"pipeline":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Its pipeline, instead of a file."}},"additionalProperties":false,"description":"A pipeline within a plan."},"minItems":1,"maxItems":2000,"description":"The pipelines. The keys they read and store determine the order."}},"additionalProperties":false,"description":"A plan: pipelines that pass values through the blackboard."};
+const schema31 = {"type":"object","required":["id","sub_pipelines"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$","description":"Names the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the plan."},"description":{"type":["string","null"],"description":"Longer description for readers."},"version":{"type":["string","null"],"description":"Free text; quote it, or YAML reads a number."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Default values, passed to the sub-pipelines that list them."},"plan_concurrency":{"type":["integer","null"],"minimum":1,"default":1,"description":"How many independent sub-pipelines may run together."},"labels":{"type":["object","null"],"patternProperties":{"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$":{"type":"string","maxLength":128,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}},"additionalProperties":false,"maxProperties":20,"description":"Labels of its runs, as in {team: billing}: lists of runs are filtered by them."},"schedule":{"type":["string","array","null"],"items":{"type":"string","maxLength":200},"minItems":1,"maxItems":10,"maxLength":200,"description":"When a server that has the file in its folder starts it: the five fields of cron, as in \"0 6 * * 1-5\", or @daily and the like; or a list of them."},"timezone":{"type":["string","null"],"maxLength":100,"default":"UTC","description":"Time zone of the schedule, as in Europe/Berlin."},"overlap":{"enum":["skip","queue","allow",null],"default":"skip","description":"What happens when a time of the schedule comes while its last run is at work."},"catch_up":{"type":["boolean","null"],"default":false,"description":"Whether one run makes up for missed times of the schedule."},"paused":{"type":["boolean","null"],"default":false,"description":"Whether the schedule rests: its times start nothing, and none of them is missed."},"webhook":{"type":["object","null"],"required":["secret"],"properties":{"secret":{"type":"string","description":"Name of the secret that a request must prove to know."},"params":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Params, each with the JSON Pointer of its value in the body. Default: fields of the body that are params. Not in a plan."},"inputs":{"type":["object","null"],"patternProperties":{"^.*$":{"type":"string"}},"description":"Inputs, each with the JSON Pointer of its value in the body; \"\" is the whole body."},"replay":{"enum":["allow","refuse",null],"default":"allow","description":"Whether a signature of the body alone may come again, with another id of the delivery: \"refuse\" responds with the first run."}},"additionalProperties":false,"description":"Lets a request from elsewhere start it."},"priority":{"type":["integer","null"],"minimum":-100,"maximum":100,"default":0,"description":"Which queued runs of a tenant begin first on a server: those with the higher number; of equal ones, those that came first."},"max_running":{"type":["integer","null"],"minimum":1,"maximum":1000000,"description":"How many of its runs are at work at once on a server that has the file in its folder; more wait."},"on_busy":{"enum":["queue","skip","cancel_running",null],"default":"queue","description":"What happens to a run beyond max_running. queue: it waits. skip: it is refused. cancel_running: those at work are cancelled."},"keep":{"type":["number","string","object","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","properties":{"days":{"type":"number","exclusiveMinimum":0,"maximum":3650,"description":"Days for which a settled run is kept."},"runs":{"type":"integer","minimum":0,"maximum":1000000,"description":"How many settled runs are kept, the newest."}},"additionalProperties":false,"description":"How long a server with a store keeps settled runs, in seconds or as in 7d, instead of SERVICE_RUN_TTL; or {days, runs}."},"timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":315360000,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for the whole run from its start, in seconds or as in 1h30m; time at breakpoints does not count. The run then fails as run_timeout."},"on_success":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run has succeeded."},"on_failure":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run has failed, as to alert somebody."},"on_cancel":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run after all others when the run was cancelled."},"finally":{"type":["array","null"],"minItems":1,"items":{"type":"object"},"description":"Tasks that run last, however the run has ended, as to clean up."},"handler_timeout":{"type":["number","string","null"],"exclusiveMinimum":0,"minLength":1,"pattern":"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$","description":"Limit for each list of handlers, in seconds or as in 10m. Default: 5m.","maximum":315360000},"sub_pipelines":{"type":"array","items":{"type":"object","required":["id"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_-]{0,127}$","description":"Unique in the plan."},"goal":{"type":["string","null"],"maxLength":10000,"description":"Purpose of the sub-pipeline."},"reads":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it reads. It runs after the sub-pipelines that store them."},"stores":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Blackboard keys that it stores. No other sub-pipeline stores them."},"when":{"type":["string","object","array","null"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"],"items":{"type":["string","object"],"properties":{"value":{"type":"string","description":"The template whose value is looked at."}},"required":["value"]},"minItems":1,"maxItems":20,"description":"A condition over {{session.KEY}} and {{pipeline.inputs.KEY}} of the plan, or a list of which each must hold: otherwise the sub-pipeline is skipped."},"inputs":{"type":["array","null"],"items":{"type":"string","minLength":1},"description":"Inputs of the plan that are passed to it."},"file":{"type":["string","null"],"minLength":1,"description":"Its pipeline file, beside or below the plan file. Default: the sibling ID.yaml."},"pipeline":{"type":["object","null"],"patternProperties":{"^.*$":{}},"description":"Its pipeline, instead of a file."}},"additionalProperties":false,"description":"A pipeline within a plan."},"minItems":1,"maxItems":2000,"description":"The pipelines. The keys they read and store determine the order."}},"additionalProperties":false,"description":"A plan: pipelines that pass values through the blackboard."};
 const func1 = Object.prototype.hasOwnProperty;
 const pattern4 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$", "u");
 const pattern5 = new RegExp("^.*$", "u");
 const pattern6 = new RegExp("^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$", "u");
 const pattern8 = new RegExp("^[^\\u0000-\\u001f\\u007f-\\u009f]*$", "u");
 const pattern11 = new RegExp("^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$", "u");
-const pattern13 = new RegExp("^[A-Za-z_][A-Za-z0-9_-]{0,127}$", "u");
+const pattern14 = new RegExp("^[A-Za-z_][A-Za-z0-9_-]{0,127}$", "u");
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -978,11 +978,10 @@ return false;
 }
 }
 }
-if(data.sub_pipelines !== undefined){
-let data28 = data.sub_pipelines;
-if(Array.isArray(data28)){
-if(data28.length > 2000){
-const err62 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/maxItems",keyword:"maxItems",params:{limit: 2000},message:"must NOT have more than 2000 items"};
+if(data.on_success !== undefined){
+let data28 = data.on_success;
+if((!(Array.isArray(data28))) && (data28 !== null)){
+const err62 = {instancePath:instancePath+"/on_success",schemaPath:"#/properties/on_success/type",keyword:"type",params:{type: schema31.properties.on_success.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -994,8 +993,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
+if(Array.isArray(data28)){
 if(data28.length < 1){
-const err63 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+const err63 = {instancePath:instancePath+"/on_success",schemaPath:"#/properties/on_success/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -1010,9 +1010,8 @@ return false;
 const len1 = data28.length;
 for(let i1=0; i1<len1; i1++){
 let data29 = data28[i1];
-if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
-if(data29.id === undefined){
-const err64 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(!(data29 && typeof data29 == "object" && !Array.isArray(data29))){
+const err64 = {instancePath:instancePath+"/on_success/" + i1,schemaPath:"#/properties/on_success/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -1024,9 +1023,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-for(const key8 in data29){
-if(!((((((((key8 === "id") || (key8 === "goal")) || (key8 === "reads")) || (key8 === "stores")) || (key8 === "when")) || (key8 === "inputs")) || (key8 === "file")) || (key8 === "pipeline"))){
-const err65 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+}
+}
+}
+if(data.on_failure !== undefined){
+let data30 = data.on_failure;
+if((!(Array.isArray(data30))) && (data30 !== null)){
+const err65 = {instancePath:instancePath+"/on_failure",schemaPath:"#/properties/on_failure/type",keyword:"type",params:{type: schema31.properties.on_failure.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -1038,12 +1041,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data29.id !== undefined){
-let data30 = data29.id;
-if(typeof data30 === "string"){
-if(!pattern13.test(data30)){
-const err66 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
+if(Array.isArray(data30)){
+if(data30.length < 1){
+const err66 = {instancePath:instancePath+"/on_failure",schemaPath:"#/properties/on_failure/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -1055,9 +1055,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err67 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len2 = data30.length;
+for(let i2=0; i2<len2; i2++){
+let data31 = data30[i2];
+if(!(data31 && typeof data31 == "object" && !Array.isArray(data31))){
+const err67 = {instancePath:instancePath+"/on_failure/" + i2,schemaPath:"#/properties/on_failure/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -1070,10 +1072,12 @@ return false;
 }
 }
 }
-if(data29.goal !== undefined){
-let data31 = data29.goal;
-if((typeof data31 !== "string") && (data31 !== null)){
-const err68 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.goal.type},message:"must be string,null"};
+}
+}
+if(data.on_cancel !== undefined){
+let data32 = data.on_cancel;
+if((!(Array.isArray(data32))) && (data32 !== null)){
+const err68 = {instancePath:instancePath+"/on_cancel",schemaPath:"#/properties/on_cancel/type",keyword:"type",params:{type: schema31.properties.on_cancel.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -1085,9 +1089,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(typeof data31 === "string"){
-if(data31.length > 10000){
-const err69 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
+if(Array.isArray(data32)){
+if(data32.length < 1){
+const err69 = {instancePath:instancePath+"/on_cancel",schemaPath:"#/properties/on_cancel/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -1099,12 +1103,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-if(data29.reads !== undefined){
-let data32 = data29.reads;
-if((!(Array.isArray(data32))) && (data32 !== null)){
-const err70 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads",schemaPath:"#/properties/sub_pipelines/items/properties/reads/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.reads.type},message:"must be array,null"};
+const len3 = data32.length;
+for(let i3=0; i3<len3; i3++){
+let data33 = data32[i3];
+if(!(data33 && typeof data33 == "object" && !Array.isArray(data33))){
+const err70 = {instancePath:instancePath+"/on_cancel/" + i3,schemaPath:"#/properties/on_cancel/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -1116,13 +1119,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data32)){
-const len2 = data32.length;
-for(let i2=0; i2<len2; i2++){
-let data33 = data32[i2];
-if(typeof data33 === "string"){
-if(data33.length < 1){
-const err71 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+}
+}
+if(data.finally !== undefined){
+let data34 = data.finally;
+if((!(Array.isArray(data34))) && (data34 !== null)){
+const err71 = {instancePath:instancePath+"/finally",schemaPath:"#/properties/finally/type",keyword:"type",params:{type: schema31.properties.finally.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -1134,9 +1137,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err72 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/reads/" + i2,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(Array.isArray(data34)){
+if(data34.length < 1){
+const err72 = {instancePath:instancePath+"/finally",schemaPath:"#/properties/finally/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -1148,13 +1151,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-if(data29.stores !== undefined){
-let data34 = data29.stores;
-if((!(Array.isArray(data34))) && (data34 !== null)){
-const err73 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores",schemaPath:"#/properties/sub_pipelines/items/properties/stores/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.stores.type},message:"must be array,null"};
+const len4 = data34.length;
+for(let i4=0; i4<len4; i4++){
+let data35 = data34[i4];
+if(!(data35 && typeof data35 == "object" && !Array.isArray(data35))){
+const err73 = {instancePath:instancePath+"/finally/" + i4,schemaPath:"#/properties/finally/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -1166,13 +1167,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data34)){
-const len3 = data34.length;
-for(let i3=0; i3<len3; i3++){
-let data35 = data34[i3];
-if(typeof data35 === "string"){
-if(data35.length < 1){
-const err74 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+}
+}
+if(data.handler_timeout !== undefined){
+let data36 = data.handler_timeout;
+if(((!((typeof data36 == "number") && (isFinite(data36)))) && (typeof data36 !== "string")) && (data36 !== null)){
+const err74 = {instancePath:instancePath+"/handler_timeout",schemaPath:"#/properties/handler_timeout/type",keyword:"type",params:{type: schema31.properties.handler_timeout.type},message:"must be number,string,null"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -1184,9 +1185,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err75 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/stores/" + i3,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data36 == "number") && (isFinite(data36))){
+if(data36 > 315360000 || isNaN(data36)){
+const err75 = {instancePath:instancePath+"/handler_timeout",schemaPath:"#/properties/handler_timeout/maximum",keyword:"maximum",params:{comparison: "<=", limit: 315360000},message:"must be <= 315360000"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -1198,13 +1199,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-if(data29.when !== undefined){
-let data36 = data29.when;
-if((typeof data36 != "object") && (typeof data36 !== "string")){
-const err76 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.when.type},message:"must be string,object,array,null"};
+if(data36 <= 0 || isNaN(data36)){
+const err76 = {instancePath:instancePath+"/handler_timeout",schemaPath:"#/properties/handler_timeout/exclusiveMinimum",keyword:"exclusiveMinimum",params:{comparison: ">", limit: 0},message:"must be > 0"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -1216,9 +1212,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data36)){
-if(data36.length > 20){
-const err77 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
+}
+if(typeof data36 === "string"){
+if(data36.length < 1){
+const err77 = {instancePath:instancePath+"/handler_timeout",schemaPath:"#/properties/handler_timeout/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -1230,8 +1227,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data36.length < 1){
-const err78 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(!pattern11.test(data36)){
+const err78 = {instancePath:instancePath+"/handler_timeout",schemaPath:"#/properties/handler_timeout/pattern",keyword:"pattern",params:{pattern: "^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"},message:"must match pattern \""+"^(?:\\d{1,9}(?:\\.\\d{1,9})?d)?(?:\\d{1,9}(?:\\.\\d{1,9})?h)?(?:\\d{1,9}(?:\\.\\d{1,9})?m)?(?:\\d{1,9}(?:\\.\\d{1,9})?s)?(?:\\d{1,9}(?:\\.\\d{1,9})?ms)?$"+"\""};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -1243,11 +1240,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-const len4 = data36.length;
-for(let i4=0; i4<len4; i4++){
-let data37 = data36[i4];
-if((typeof data37 !== "string") && (!(data37 && typeof data37 == "object" && !Array.isArray(data37)))){
-const err79 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/when/items/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.when.items.type},message:"must be string,object"};
+}
+}
+if(data.sub_pipelines !== undefined){
+let data37 = data.sub_pipelines;
+if(Array.isArray(data37)){
+if(data37.length > 2000){
+const err79 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/maxItems",keyword:"maxItems",params:{limit: 2000},message:"must NOT have more than 2000 items"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -1259,9 +1258,8 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
-if(data37.value === undefined){
-const err80 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when/" + i4,schemaPath:"#/properties/sub_pipelines/items/properties/when/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+if(data37.length < 1){
+const err80 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -1273,9 +1271,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data37.value !== undefined){
-if(typeof data37.value !== "string"){
-const err81 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when/" + i4+"/value",schemaPath:"#/properties/sub_pipelines/items/properties/when/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const len5 = data37.length;
+for(let i5=0; i5<len5; i5++){
+let data38 = data37[i5];
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+if(data38.id === undefined){
+const err81 = {instancePath:instancePath+"/sub_pipelines/" + i5,schemaPath:"#/properties/sub_pipelines/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -1287,13 +1288,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-}
-if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
-if(data36.value === undefined){
-const err82 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+for(const key8 in data38){
+if(!((((((((key8 === "id") || (key8 === "goal")) || (key8 === "reads")) || (key8 === "stores")) || (key8 === "when")) || (key8 === "inputs")) || (key8 === "file")) || (key8 === "pipeline"))){
+const err82 = {instancePath:instancePath+"/sub_pipelines/" + i5,schemaPath:"#/properties/sub_pipelines/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -1305,9 +1302,12 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data36.value !== undefined){
-if(typeof data36.value !== "string"){
-const err83 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/when/value",schemaPath:"#/properties/sub_pipelines/items/properties/when/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data38.id !== undefined){
+let data39 = data38.id;
+if(typeof data39 === "string"){
+if(!pattern14.test(data39)){
+const err83 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,127}$"},message:"must match pattern \""+"^[A-Za-z_][A-Za-z0-9_-]{0,127}$"+"\""};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -1320,12 +1320,8 @@ return false;
 }
 }
 }
-}
-}
-if(data29.inputs !== undefined){
-let data40 = data29.inputs;
-if((!(Array.isArray(data40))) && (data40 !== null)){
-const err84 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs",schemaPath:"#/properties/sub_pipelines/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.inputs.type},message:"must be array,null"};
+else {
+const err84 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/id",schemaPath:"#/properties/sub_pipelines/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -1337,13 +1333,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data40)){
-const len5 = data40.length;
-for(let i5=0; i5<len5; i5++){
-let data41 = data40[i5];
-if(typeof data41 === "string"){
-if(data41.length < 1){
-const err85 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i5,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+}
+if(data38.goal !== undefined){
+let data40 = data38.goal;
+if((typeof data40 !== "string") && (data40 !== null)){
+const err85 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.goal.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -1355,9 +1349,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-else {
-const err86 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/inputs/" + i5,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(typeof data40 === "string"){
+if(data40.length > 10000){
+const err86 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/goal",schemaPath:"#/properties/sub_pipelines/items/properties/goal/maxLength",keyword:"maxLength",params:{limit: 10000},message:"must NOT have more than 10000 characters"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -1371,11 +1365,10 @@ return false;
 }
 }
 }
-}
-if(data29.file !== undefined){
-let data42 = data29.file;
-if((typeof data42 !== "string") && (data42 !== null)){
-const err87 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.file.type},message:"must be string,null"};
+if(data38.reads !== undefined){
+let data41 = data38.reads;
+if((!(Array.isArray(data41))) && (data41 !== null)){
+const err87 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/reads",schemaPath:"#/properties/sub_pipelines/items/properties/reads/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.reads.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -1387,9 +1380,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
+if(Array.isArray(data41)){
+const len6 = data41.length;
+for(let i6=0; i6<len6; i6++){
+let data42 = data41[i6];
 if(typeof data42 === "string"){
 if(data42.length < 1){
-const err88 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+const err88 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/reads/" + i6,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -1402,11 +1399,8 @@ return false;
 }
 }
 }
-}
-if(data29.pipeline !== undefined){
-let data43 = data29.pipeline;
-if((!(data43 && typeof data43 == "object" && !Array.isArray(data43))) && (data43 !== null)){
-const err89 = {instancePath:instancePath+"/sub_pipelines/" + i1+"/pipeline",schemaPath:"#/properties/sub_pipelines/items/properties/pipeline/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.pipeline.type},message:"must be object,null"};
+else {
+const err89 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/reads/" + i6,schemaPath:"#/properties/sub_pipelines/items/properties/reads/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -1418,18 +1412,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
-var props3 = {};
-for(const key9 in data43){
-if(pattern5.test(key9)){
-props3[key9] = true;
 }
 }
 }
-}
-}
-else {
-const err90 = {instancePath:instancePath+"/sub_pipelines/" + i1,schemaPath:"#/properties/sub_pipelines/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data38.stores !== undefined){
+let data43 = data38.stores;
+if((!(Array.isArray(data43))) && (data43 !== null)){
+const err90 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/stores",schemaPath:"#/properties/sub_pipelines/items/properties/stores/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.stores.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -1441,10 +1430,13 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err91 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(Array.isArray(data43)){
+const len7 = data43.length;
+for(let i7=0; i7<len7; i7++){
+let data44 = data43[i7];
+if(typeof data44 === "string"){
+if(data44.length < 1){
+const err91 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/stores/" + i7,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -1457,14 +1449,286 @@ return false;
 }
 }
 }
-}
 else {
-const err92 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err92 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/stores/" + i7,schemaPath:"#/properties/sub_pipelines/items/properties/stores/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err92];
 }
 else {
 vErrors.push(err92);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+if(data38.when !== undefined){
+let data45 = data38.when;
+if((typeof data45 != "object") && (typeof data45 !== "string")){
+const err93 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.when.type},message:"must be string,object,array,null"};
+if(vErrors === null){
+vErrors = [err93];
+}
+else {
+vErrors.push(err93);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(Array.isArray(data45)){
+if(data45.length > 20){
+const err94 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/maxItems",keyword:"maxItems",params:{limit: 20},message:"must NOT have more than 20 items"};
+if(vErrors === null){
+vErrors = [err94];
+}
+else {
+vErrors.push(err94);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data45.length < 1){
+const err95 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+if(vErrors === null){
+vErrors = [err95];
+}
+else {
+vErrors.push(err95);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+const len8 = data45.length;
+for(let i8=0; i8<len8; i8++){
+let data46 = data45[i8];
+if((typeof data46 !== "string") && (!(data46 && typeof data46 == "object" && !Array.isArray(data46)))){
+const err96 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/when/" + i8,schemaPath:"#/properties/sub_pipelines/items/properties/when/items/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.when.items.type},message:"must be string,object"};
+if(vErrors === null){
+vErrors = [err96];
+}
+else {
+vErrors.push(err96);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+if(data46.value === undefined){
+const err97 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/when/" + i8,schemaPath:"#/properties/sub_pipelines/items/properties/when/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+if(vErrors === null){
+vErrors = [err97];
+}
+else {
+vErrors.push(err97);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data46.value !== undefined){
+if(typeof data46.value !== "string"){
+const err98 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/when/" + i8+"/value",schemaPath:"#/properties/sub_pipelines/items/properties/when/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err98];
+}
+else {
+vErrors.push(err98);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+}
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+if(data45.value === undefined){
+const err99 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/when",schemaPath:"#/properties/sub_pipelines/items/properties/when/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+if(vErrors === null){
+vErrors = [err99];
+}
+else {
+vErrors.push(err99);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data45.value !== undefined){
+if(typeof data45.value !== "string"){
+const err100 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/when/value",schemaPath:"#/properties/sub_pipelines/items/properties/when/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err100];
+}
+else {
+vErrors.push(err100);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+if(data38.inputs !== undefined){
+let data49 = data38.inputs;
+if((!(Array.isArray(data49))) && (data49 !== null)){
+const err101 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/inputs",schemaPath:"#/properties/sub_pipelines/items/properties/inputs/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.inputs.type},message:"must be array,null"};
+if(vErrors === null){
+vErrors = [err101];
+}
+else {
+vErrors.push(err101);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(Array.isArray(data49)){
+const len9 = data49.length;
+for(let i9=0; i9<len9; i9++){
+let data50 = data49[i9];
+if(typeof data50 === "string"){
+if(data50.length < 1){
+const err102 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/inputs/" + i9,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err102];
+}
+else {
+vErrors.push(err102);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+else {
+const err103 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/inputs/" + i9,schemaPath:"#/properties/sub_pipelines/items/properties/inputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err103];
+}
+else {
+vErrors.push(err103);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+if(data38.file !== undefined){
+let data51 = data38.file;
+if((typeof data51 !== "string") && (data51 !== null)){
+const err104 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.file.type},message:"must be string,null"};
+if(vErrors === null){
+vErrors = [err104];
+}
+else {
+vErrors.push(err104);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(typeof data51 === "string"){
+if(data51.length < 1){
+const err105 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/file",schemaPath:"#/properties/sub_pipelines/items/properties/file/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"};
+if(vErrors === null){
+vErrors = [err105];
+}
+else {
+vErrors.push(err105);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+if(data38.pipeline !== undefined){
+let data52 = data38.pipeline;
+if((!(data52 && typeof data52 == "object" && !Array.isArray(data52))) && (data52 !== null)){
+const err106 = {instancePath:instancePath+"/sub_pipelines/" + i5+"/pipeline",schemaPath:"#/properties/sub_pipelines/items/properties/pipeline/type",keyword:"type",params:{type: schema31.properties.sub_pipelines.items.properties.pipeline.type},message:"must be object,null"};
+if(vErrors === null){
+vErrors = [err106];
+}
+else {
+vErrors.push(err106);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
+var props3 = {};
+for(const key9 in data52){
+if(pattern5.test(key9)){
+props3[key9] = true;
+}
+}
+}
+}
+}
+else {
+const err107 = {instancePath:instancePath+"/sub_pipelines/" + i5,schemaPath:"#/properties/sub_pipelines/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err107];
+}
+else {
+vErrors.push(err107);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err108 = {instancePath:instancePath+"/sub_pipelines",schemaPath:"#/properties/sub_pipelines/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err108];
+}
+else {
+vErrors.push(err108);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err109 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err109];
+}
+else {
+vErrors.push(err109);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

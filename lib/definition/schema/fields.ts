@@ -57,6 +57,7 @@ export const PLAN_FIELDS = [
   'on_busy',
   'keep',
   'timeout',
+  ...HANDLER_FIELDS,
   'sub_pipelines',
 ];
 

@@ -1,4 +1,3 @@
-import { whenField } from './conditions.js';
 import Type, { type Static } from 'typebox';
 import { MAX_GOAL_LENGTH, MAX_SUB_PIPELINES } from '../../common/limits.js';
 import {
@@ -12,6 +11,8 @@ import {
   startFields,
   TASK_ID,
 } from './definition-fields.js';
+import { whenField } from './conditions.js';
+import { handlerFields } from './schema.js';
 
 /** The single source of the plan definition: types, validators and JSON Schema derive from it (Plan, D44). */
 
@@ -68,6 +69,7 @@ export const PlanDefinition = Type.Object(
     ...busyFields,
     keep: keepField,
     timeout: runTimeoutField,
+    ...handlerFields,
     sub_pipelines: Type.Array(SubPipelineDefinition, {
       minItems: 1,
       maxItems: MAX_SUB_PIPELINES,

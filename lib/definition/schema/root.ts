@@ -2,7 +2,7 @@ import { describeKind, isObject } from '../../common/json/json.js';
 import type { Diagnostic } from '../problems/diagnostic.js';
 import { MAX_PROBLEMS, type Path } from '../problems/problem.js';
 import { readSource, type Source } from '../text/source.js';
-import { PIPELINE_FIELDS, PLAN_FIELDS, SUB_PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
+import { HANDLER_LISTS, PIPELINE_FIELDS, PLAN_FIELDS, SUB_PIPELINE_FIELDS, TASK_FIELDS } from './fields.js';
 import { hintForForeignField } from './foreign-fields.js';
 
 export type DefinitionKind = 'pipeline' | 'plan';
@@ -80,11 +80,20 @@ function rootUnderKey(value: Record<string, unknown>, kind: DefinitionKind): Roo
 /** Leaves out the known fields that are null, of a definition and of its parts. Copies only what has any. */
 function omitEmptyFields(definition: unknown, kind: DefinitionKind): unknown {
   if (!isObject(definition)) return definition;
-  const whole = omitNulls(definition, FIELDS[kind]);
-  const parts = whole[LISTS[kind]];
+  const whole = omitEmptyPartFields(omitNulls(definition, FIELDS[kind]), LISTS[kind], PART_FIELDS[kind]);
+  return HANDLER_LISTS.reduce((kept, list) => omitEmptyPartFields(kept, list, TASK_FIELDS), whole);
+}
+
+/** Leaves out the known fields that are null, of the parts in a list. */
+function omitEmptyPartFields(
+  whole: Readonly<Record<string, unknown>>,
+  list: string,
+  fields: readonly string[],
+): typeof whole {
+  const parts = whole[list];
   if (!Array.isArray(parts)) return whole;
-  const kept = parts.map((part: unknown) => (isObject(part) ? omitNulls(part, PART_FIELDS[kind]) : part));
-  return kept.every((part, index) => part === parts[index]) ? whole : { ...whole, [LISTS[kind]]: kept };
+  const kept = parts.map((part: unknown) => (isObject(part) ? omitNulls(part, fields) : part));
+  return kept.every((part, index) => part === parts[index]) ? whole : { ...whole, [list]: kept };
 }
 
 function omitNulls(object: Readonly<Record<string, unknown>>, fields: readonly string[]): typeof object {

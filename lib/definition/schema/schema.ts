@@ -155,7 +155,7 @@ function handlersField(description: string) {
 }
 
 /** The tasks that run after all others, and how long they may take (D80). */
-const handlerFields = {
+export const handlerFields = {
   on_success: handlersField('Tasks that run after all others when the run has succeeded.'),
   on_failure: handlersField('Tasks that run after all others when the run has failed, as to alert somebody.'),
   on_cancel: handlersField('Tasks that run after all others when the run was cancelled.'),

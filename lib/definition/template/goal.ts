@@ -37,6 +37,12 @@ export function compileGoal(text: string): Goal {
   };
 }
 
+/** A goal that is text as it stands, whatever braces are in it: a plan has no params. */
+export function plainGoal(text: string): Goal {
+  const sizeBytes = PART_BYTES + 2 * text.length;
+  return { renderer: createTextRenderer([text], false), expressions: [], problems: [], sizeBytes };
+}
+
 /** A goal is rendered before the run, when nothing but its params is certain. */
 function compilePart(part: TemplatePart, text: string, table: ExpressionTable): string | Operand {
   if (typeof part === 'string') return part;

@@ -69,10 +69,13 @@ export function renderSvgInSteps(graph: Graph): Steps<string> {
 }
 
 function toSvgGraph({ id, goal, waves, wave_lists: waveLists, edges }: Graph): SvgGraph {
-  const toBox = (task: (typeof waves)[number][number]): SvgBox => {
-    return { id: task.id, detail: task.tool, isStack: task.fan_out };
-  };
-  return { id, goal, waves: waves.map((wave) => wave.map(toBox)), waveLists, edges: edges.map(toSvgEdge) };
+  const boxes = waves.map((wave) => wave.map(toSvgBox));
+  return { id, goal, waves: boxes, waveLists, edges: edges.map(toSvgEdge) };
+}
+
+/** A task of the graph of a pipeline. */
+export function toSvgBox({ id, tool, fan_out }: Graph['waves'][number][number]): SvgBox {
+  return { id, detail: tool, isStack: fan_out };
 }
 
 /** An edge of the graph of a pipeline. */

@@ -63,7 +63,11 @@ function listEdges(task: Task, awaits: ReadonlySet<string>): GraphEdge[] {
 }
 
 /** Renders a Mermaid chart with a subgraph for each wave. */
-export function renderMermaid({ id, waves, wave_lists: lists, edges }: Graph): string {
+export function renderMermaid(graph: Graph): string {
+  return mermaidChart(graph.id, mermaidLines(graph));
+}
+
+export function mermaidLines({ waves, wave_lists: lists, edges }: Graph): string[] {
   const names = new Map(waves.flat().map((task, index) => [task.id, `t${index}`]));
   const lines = waves.flatMap((wave, index) => [
     `  subgraph w${index + 1} ["${nameWave(index, lists?.[index])}"]`,
@@ -74,7 +78,7 @@ export function renderMermaid({ id, waves, wave_lists: lists, edges }: Graph): s
     const arrow = kind === 'await' ? '-.->' : '-->';
     return `  ${names.get(from)} ${arrow} ${names.get(to)}`;
   });
-  return mermaidChart(id, [...lines, ...arrows]);
+  return [...lines, ...arrows];
 }
 
 function mermaidShape(task: GraphTask): string {
@@ -83,7 +87,11 @@ function mermaidShape(task: GraphTask): string {
 }
 
 /** Renders a Graphviz digraph with a rank for each wave. */
-export function renderDot({ id, waves, wave_lists: lists, edges }: Graph): string {
+export function renderDot(graph: Graph): string {
+  return dotChart(graph.id, dotLines(graph));
+}
+
+export function dotLines({ waves, wave_lists: lists, edges }: Graph): string[] {
   // The index keeps the name of a list distinct, and the space that of a wave, from every task id.
   const waveName = (index: number): string =>
     lists?.[index] ? `${lists[index]} (${index + 1})` : nameWave(index);
@@ -98,7 +106,7 @@ export function renderDot({ id, waves, wave_lists: lists, edges }: Graph): strin
     const style = kind === 'await' ? ' [style=dashed]' : '';
     return `  ${quoteDot(from)} -> ${quoteDot(to)}${style};`;
   });
-  return dotChart(id, [...lines, ...order, ...arrows]);
+  return [...lines, ...order, ...arrows];
 }
 
 function dotShape(task: GraphTask): string {

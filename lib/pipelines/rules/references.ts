@@ -1,17 +1,28 @@
 import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import { hintForItems } from '../../definition/schema/value-hints.js';
-import { type ChangeHint, hintRename } from '../../definition/problems/hint.js';
+import { type ChangeHint, type Hint, hintRename } from '../../definition/problems/hint.js';
 import { Suggestions } from '../../definition/did-you-mean.js';
 import { GOAL_HINT } from '../../definition/template/goal.js';
 import { isHandlerMember, type Reference, THIS } from '../../definition/template/reference.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';
 import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
 
+/** How to fix names that a definition other than a pipeline does not have. */
+export interface NameHints {
+  /** Of a param that is not declared. */
+  readonly ofParam: (name: string) => Hint;
+  /** Of the first name of a template, which is unknown. */
+  readonly ofRoot: (name: string, source: string) => Hint | undefined;
+  /** Of an unknown task in `await`. */
+  readonly ofAwaited: (id: string) => Hint | undefined;
+}
+
 interface ReferenceContext {
   readonly draft: PipelineDraft;
   /** Keys of `pipeline.inputs` that a run may read: declared ones and those of the run (D5). */
   readonly inputs: ReadonlySet<string>;
   readonly inputHint: string;
+  readonly nameHints?: NameHints | undefined;
   readonly suggestions: Suggestions;
 }
 
@@ -69,7 +80,9 @@ function checkReference(located: LocatedReference, task: DraftTask, context: Ref
   switch (reference.kind) {
     case 'unknown': {
       const message = `{{${source}}}: ${reference.message}`;
-      return [{ code: 'unknown_reference', message, path, at, hint: reference.hint }];
+      const [root = ''] = /^[\w-]+/.exec(source.trim()) ?? [];
+      const hint = context.nameHints?.ofRoot(root, source) ?? reference.hint;
+      return [{ code: 'unknown_reference', message, path, at, hint }];
     }
     case 'task':
       return checkOutput(located, reference, task);
@@ -155,13 +168,14 @@ function checkOmitted(
 function checkParam(
   { source, path, at }: LocatedReference,
   name: string,
-  { draft, suggestions }: ReferenceContext,
+  { draft, nameHints, suggestions }: ReferenceContext,
 ): Diagnostic[] {
   if (draft.paramNames.has(name)) return [];
   const change = { kind: 'set', path: ['params', name], value: { type: 'string' } } as const;
   const hint = draft.inputKeys.has(name)
     ? hintRename(`params.${name}`, `pipeline.inputs.${name}`)
-    : suggestions.hint(name, draft.paramNames, { text: 'declare it under "params"', change }, 'params.');
+    : (nameHints?.ofParam(name) ??
+      suggestions.hint(name, draft.paramNames, { text: 'declare it under "params"', change }, 'params.'));
   const message = `{{${source}}}: there is no param "${name}"`;
   return [{ code: 'unknown_reference', message, path, at, hint }];
 }
@@ -179,12 +193,15 @@ function checkInput(
   return [{ code: 'unknown_reference', message, path, at, hint }];
 }
 
-function* checkAwait(task: DraftTask, { draft, suggestions }: ReferenceContext): Generator<Diagnostic> {
+function* checkAwait(
+  task: DraftTask,
+  { draft, nameHints, suggestions }: ReferenceContext,
+): Generator<Diagnostic> {
   for (const [index, id] of task.awaits.entries()) {
     const path = [...task.path, 'await', index];
     if (id === task.id) yield { code: 'self_reference', message: `task "${id}" awaits itself`, path };
     else if (!draft.taskIds.has(id)) {
-      const hint = suggestions.hint(id, draft.taskIds);
+      const hint = nameHints?.ofAwaited(id) ?? suggestions.hint(id, draft.taskIds);
       yield { code: 'unknown_reference', message: `there is no task "${id}" to await`, path, hint };
     }
   }

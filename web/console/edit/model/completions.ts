@@ -120,7 +120,8 @@ function proposeValues(
     if (input?.registry !== undefined) return proposeRegistry(tools.get(tool), input.registry);
     return quoted(cursor, templatePaths(outline, own));
   }
-  if (field === 'inputs' && kind === 'plan') return proposeNames(outline.inputs, 'input of the plan');
+  if (!isTask && field === 'inputs' && kind === 'plan')
+    return proposeNames(outline.inputs, 'input of the plan');
   if (list === 'reads' || field === 'reads' || field === 'stores') {
     return proposeNames(outline.sessionKeys, 'session key');
   }
@@ -163,12 +164,13 @@ function proposeTasks(outline: Outline, own: TaskPlace): Proposal[] {
   return readableParts(outline, own).map(({ id, tool }) => ({ label: id, detail: tool, kind: 'task' }));
 }
 
-/** The tasks that a task can read or await: no handlers but those of its list, and in `finally` those of all (D80). */
+/** The tasks that a task can read or await: no sub-pipelines, no handlers but those of its list, in `finally` those of all (D80). */
 function readableParts(outline: Outline, own: TaskPlace): readonly OutlinePart[] {
   const { list } = own;
   const handlers = outline.handlers.filter((part) => list === 'finally' || part.list === list);
   const ownPart = partsIn(outline, list)[own.index];
-  const all = [...outline.parts, ...(isHandlerList(list) ? handlers : [])];
+  const tasks = outline.kind === 'plan' ? [] : outline.parts;
+  const all = [...tasks, ...(isHandlerList(list) ? handlers : [])];
   return all.filter((part) => part !== ownPart && part.id !== '' && part.id !== ownPart?.id);
 }
 
@@ -201,9 +203,9 @@ function templatePaths(outline: Outline, own: TaskPlace): Proposal[] {
   const paths: Proposal[] = [];
   if (partsIn(outline, own.list)[own.index]?.isFanOut === true)
     paths.push({ label: 'item', detail: 'of the list', kind: 'value', boost: 20 });
-  for (const { id, tool, isUncertain, list } of readableParts(outline, own)) {
+  for (const { id, tool, isUncertain } of readableParts(outline, own)) {
     paths.push({ label: `${id}.output`, detail: tool, kind: 'task', boost: 10 });
-    if (isUncertain && list !== 'sub_pipelines') paths.push(...membersOf(id));
+    if (isUncertain) paths.push(...membersOf(id));
   }
   const add = (prefix: string, names: readonly string[], detail: string): void => {
     for (const name of names) {
@@ -286,7 +288,8 @@ function proposeTemplate(cursor: CursorPlace, inner: InnerPath, outline: Outline
   const isList = inner.rest[2] === 'parallel_over';
   const paths = templatePaths(outline, own).filter(({ label }) => !isList || label !== 'item');
   const isRound = inner.rest[2] === 'repeat' && inner.rest[3] === 'until';
-  return { from, options: [...(isRound ? [OUTPUT_OF_ROUND] : []), ...paths, ...NAMESPACES] };
+  const namespaces = NAMESPACES.filter(({ label }) => outline.kind !== 'plan' || label !== 'params.');
+  return { from, options: [...(isRound ? [OUTPUT_OF_ROUND] : []), ...paths, ...namespaces] };
 }
 
 function formatDefault(value: Json | undefined): string {
