@@ -74,6 +74,7 @@ export const PlanOutcomeSchema = described(
 
 export const PlanResultSchema = described('PlanResult', 'The result of a synchronous run of a plan.', {
   ...planOutcome,
+  ...handlerOutcome,
   events,
 });
 

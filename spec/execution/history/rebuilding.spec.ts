@@ -113,6 +113,23 @@ const PIPELINES = {
     ),
     'plan_concurrency: 2,',
   ),
+  'handlers of a plan, of which one fails': planText(
+    [
+      subPipelineText('a', '{id: t, tool: script, inputs: {ms: 2, key: ka, value: 1}}', 'stores: [ka]'),
+      subPipelineText(
+        'b',
+        '{id: t, tool: script, inputs: {fails: 1, ms: 9}}, {id: u, tool: script, await: [t]}',
+        '',
+        'finally: [{id: z, tool: script, inputs: {ms: 2, value: "{{run.status}}"}}],',
+      ),
+      subPipelineText('c', '{id: t, tool: script, inputs: {value: "{{session.ka}}"}}', 'reads: [ka]'),
+    ],
+    `plan_concurrency: 2, on_success: [{id: o, tool: script}], on_cancel: [{id: o2, tool: script, inputs: {ms: 2, value: "{{session.ka ?? 0}}"}}],
+      on_failure: [{id: f, tool: script, retry: 1, retry_delay: 0.002, inputs: {fails: 1, ms: 2, value: "{{run.failed_task}} {{run.error}}"}},
+        {id: g, tool: script, await: [f], inputs: {fails: 1}}, {id: h, tool: script, await: [g]}],
+      finally: [{id: t, tool: script, inputs: {ms: 2, key: ka, value: "{{run.status}}"}}, {id: y, tool: run_pipeline, await: [t], inputs: {pipeline:
+        {id: inner, goal: g, tasks: [{id: x, tool: script, inputs: {ms: 2, value: 5}}, {id: y, tool: script, inputs: {fails: 1, v: "{{x.output}}"}}]}}}],`,
+  ),
   'rounds with retries': `{id: a, tool: script, retry: 1, retry_delay: 0.002, repeat: {until: {value: "{{this.output}}", minimum: 4}, every: 3ms, at_most: 3},
       inputs: {ms: 2, fails: 1, counts: true}}, {id: b, tool: script, inputs: {ms: 4, value: "{{a.output}}"}}`,
   'rounds of which the last fails, in a pool': `{id: a, tool: script, pool: erp, repeat: {until: {value: "{{this.output}}", minimum: 9}, every: 2ms, at_most: 3}, inputs: {counts: true}},

@@ -87,25 +87,32 @@ const tasksOf = (max: number): fc.Arbitrary<string> =>
     .chain((count) => fc.tuple(...Array.from({ length: count }, (_, index) => taskOf(index))))
     .map((tasks) => tasks.join(', '));
 
-/** Lists of handlers, of which some fail or read outputs that are missing, as further fields of a pipeline. */
-const handlers = fc
-  .record({
-    lists: fc.subarray(['on_success', 'on_failure', 'on_cancel', 'finally']),
-    isFanOut: fc.boolean(),
-    reads: fc.constantFrom('"{{run.status}}"', '"{{t0.output ?? 0}}"', '"{{t0.output}}"'),
-    key: fc.constantFrom('', ', key: list'),
-  })
-  .map(({ lists, isFanOut, reads, key }) => {
-    const over = isFanOut ? 'parallel_over: "{{pipeline.inputs.list2}}", ' : '';
-    const text = isFanOut ? '"{{item}}"' : reads;
-    const listOf = (list: string): string =>
-      `${list}: [{id: ${list}_a, tool: work, ${over}inputs: {text: ${text}${key}}},
+/** Lists of handlers, of which some fail or read what is missing, as further fields of a pipeline or of a plan. */
+const handlersReading = (...values: string[]): fc.Arbitrary<string> =>
+  fc
+    .record({
+      lists: fc.subarray(['on_success', 'on_failure', 'on_cancel', 'finally']),
+      isFanOut: fc.boolean(),
+      reads: fc.constantFrom(...values.map((value) => `"{{${value}}}"`)),
+      key: fc.constantFrom('', ', key: list'),
+    })
+    .map(({ lists, isFanOut, reads, key }) => {
+      const over = isFanOut ? 'parallel_over: "{{pipeline.inputs.list2}}", ' : '';
+      const text = isFanOut ? '"{{item}}"' : reads;
+      const listOf = (list: string): string =>
+        `${list}: [{id: ${list}_a, tool: work, ${over}inputs: {text: ${text}${key}}},
         {id: ${list}_b, tool: work, await: [${list}_a], inputs: {text: ${reads}}}], `;
-    return lists.map(listOf).join('');
-  });
+      return lists.map(listOf).join('');
+    });
 
 const scenarios = fc.record({
-  handlers,
+  handlers: handlersReading('run.status', 't0.output ?? 0', 't0.output'),
+  handlersOfPlan: handlersReading(
+    'run.status',
+    'run.error ?? 0',
+    'session.list ?? 0',
+    'pipeline.inputs.given',
+  ),
   first: tasksOf(4),
   second: tasksOf(2),
   isPlan: fc.boolean(),
@@ -208,7 +215,18 @@ describe('A settled run that is folded from its facts (D74)', () => {
     await fc.assert(
       fc.asyncProperty(
         scenarios,
-        async ({ first, second, isPlan, broken, cancel, stuck, from, when, handlers: ends }) => {
+        async ({
+          first,
+          second,
+          isPlan,
+          broken,
+          cancel,
+          stuck,
+          from,
+          when,
+          handlers: ends,
+          handlersOfPlan,
+        }) => {
           const keeping = KEEPINGS['memory']?.();
           if (keeping === undefined) throw new Error('there is no store in memory');
           const live = await KeptReruns.open(keeping);
@@ -222,7 +240,7 @@ describe('A settled run that is folded from its facts (D74)', () => {
           const runId = isPlan
             ? await live.registry.submitPlan({
                 plan: live.parsePlan(
-                  `{id: both, goal: g, inputs: {given: 1, empty: 0}, ${whole} plan_concurrency: 2, sub_pipelines: [${part('a', first)}, ${part('b', second)}]}`,
+                  `{id: both, goal: g, inputs: {given: 1, empty: 0, list2: [1, 2]}, ${whole} ${handlersOfPlan} plan_concurrency: 2, sub_pipelines: [${part('a', first)}, ${part('b', second)}]}`,
                 ),
                 session,
               })

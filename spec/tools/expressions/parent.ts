@@ -1,5 +1,5 @@
-// Evaluates in two worker processes and prints "evaluated". Then exits, closes the pool or evaluates an endless expression.
-// Arguments: the program of a process; that of a fork server, or nothing; "close" or an endless expression.
+// Evaluates in two worker processes and prints "evaluated". Then exits, closes the pool, or stays.
+// Arguments: the program of a process; that of a fork server, or nothing; "close", "stay", or nothing.
 import { systemClock } from '../../../lib/common/clock.js';
 import { ForkServer } from '../../../lib/common/workers/fork-server.js';
 import { directLauncher } from '../../../lib/common/workers/launcher.js';
@@ -26,8 +26,8 @@ async function main(): Promise<void> {
     await pool.close();
     await launcher.close();
     process.stdout.write('closed\n');
-  } else if (last !== undefined) {
-    await pool.evaluate(last, null, {}, toolContext()).catch(() => undefined);
+  } else if (last === 'stay') {
+    setInterval(() => undefined, 60_000);
   }
 }
 

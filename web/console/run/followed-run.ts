@@ -74,15 +74,17 @@ export class FollowedRun extends RunConnection {
     this.view.value = readView(hash);
   }
 
-  /** The pipelines of the run, in the order in which they run. */
+  /** The pipelines of the run, in the order in which they run; the handlers of a plan last, in no sub-pipeline. */
   parts(): RunPart[] {
     const graph = this.graph.value;
     if (graph === undefined) return [];
     if (graph.kind === 'pipeline') return [{ subPipeline: undefined, graph: graph.graph }];
-    return graph.plan.waves.flat().flatMap(({ id }) => {
+    const { waves, handlers } = graph.plan;
+    const parts = waves.flat().flatMap(({ id }): RunPart[] => {
       const part = graph.pipelines[id];
       return part === undefined ? [] : [{ subPipeline: id, graph: part }];
     });
+    return handlers === undefined ? parts : [...parts, { subPipeline: undefined, graph: handlers }];
   }
 
   /** Deletes the run, which must have settled. @throws ServerError */

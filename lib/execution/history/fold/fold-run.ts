@@ -95,7 +95,7 @@ export function* foldPlanRun(
 /** The sub-pipelines of a plan while its facts are folded. */
 class PlanFold {
   readonly begun = new Map<string, FoldedSubRun>();
-  /** The handlers of the plan; undefined until a fact is about them. */
+  /** The handlers of the plan; undefined until they begin. */
   handlers: FoldedSubRun | undefined;
   /** Why sub-pipelines were skipped, by their ids. */
   readonly skipped = new Map<string, string>();
@@ -111,7 +111,7 @@ class PlanFold {
 
   /** Undefined for a sub-pipeline that the plan does not have. @param id empty for the handlers of the plan */
   find(id: string): FoldedSubRun | undefined {
-    if (id === '') return this.#findHandlers();
+    if (id === '') return this.handlers;
     const found = this.begun.get(id);
     const prepared = this.#prepared.subRuns.get(id);
     if (found !== undefined || prepared === undefined) return found;
@@ -120,10 +120,10 @@ class PlanFold {
     return run;
   }
 
-  #findHandlers(): FoldedSubRun | undefined {
+  #beginHandlers(): FoldedSubRun | undefined {
     const { handlers: prepared } = this.#prepared;
-    if (prepared === undefined) return undefined;
-    return (this.handlers ??= new FoldedSubRun(prepared, this.#createHandlersWork(prepared)));
+    this.handlers = prepared && new FoldedSubRun(prepared, this.#createHandlersWork(prepared));
+    return this.handlers;
   }
 
   #createHandlersWork(prepared: PreparedRun): FoldedWork {
@@ -172,7 +172,8 @@ class PlanFold {
   }
 
   onBegun(id: string, at: number): void {
-    const run = this.find(id === HANDLERS_ID ? '' : id);
+    if (id === '') return;
+    const run = id === HANDLERS_ID ? this.#beginHandlers() : this.find(id);
     if (run !== undefined) run.startedAt = at;
   }
 

@@ -26,10 +26,10 @@ interface PlanViewProps {
   readonly graph: Extract<DefinitionGraph, { readonly kind: 'plan' }>;
 }
 
-/** The sub-pipelines of a plan with the arrows between them, and one below the other with their tasks. */
+/** The sub-pipelines of a plan with the arrows between them, one below the other with their tasks, and the handlers of the plan. */
 function PlanView({ session, graph }: PlanViewProps) {
   const { plan } = graph;
-  const parts = useMemo(() => session.parts(), [session, graph]);
+  const [parts, handlers] = useMemo(() => divide(session.parts()), [session, graph]);
   const drawn = useMemo(() => toCardGraph(plan), [plan]);
   const reads = useMemo(() => describeReads(plan), [plan]);
   /** The sub-pipelines that the reader has opened (true) or folded. */
@@ -89,8 +89,22 @@ function PlanView({ session, graph }: PlanViewProps) {
           />
         );
       })}
+      {handlers !== undefined && (
+        <section class="part" aria-label="Handlers of the plan">
+          <h3>Handlers of the plan</h3>
+          <TaskGraph session={session} part={handlers} hasZoomButtons={false} />
+        </section>
+      )}
     </div>
   );
+}
+
+/** Returns the sub-pipelines of a plan, and its handlers; undefined for a plan without any. */
+function divide(parts: readonly RunPart[]): readonly [readonly RunPart[], RunPart | undefined] {
+  return [
+    parts.filter(({ subPipeline }) => subPipeline !== undefined),
+    parts.find(({ subPipeline }) => subPipeline === undefined),
+  ];
 }
 
 /** Sub-pipelines wait for keys of each other, as tasks do for outputs. */

@@ -54,7 +54,7 @@ export interface TaskState {
   isCached: boolean;
 }
 
-/** A pipeline of the run whose tasks are shown: its only one, or a sub-pipeline of its plan. */
+/** A pipeline of the run whose tasks are shown: its only one, a sub-pipeline of its plan, or the handlers of its plan. */
 export interface RunPart {
   readonly subPipeline: string | undefined;
   readonly graph: Graph;

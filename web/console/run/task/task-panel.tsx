@@ -37,6 +37,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
   const shown = found && shownStatus(found.status, found.error?.message, found.skip_reason);
   const streamed = session.events.textOf(selection);
   const isSettledRun = session.record.value?.settled === true;
+  const handler = found && 'handler' in found ? found.handler : undefined;
   return (
     <aside class="panel task-panel" aria-label={`Task ${formatSelection(selection)}`}>
       <header>
@@ -45,7 +46,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
         </h2>
         {shown && <span class={`badge ${toneOf(shown)}`}>{shown}</span>}
         <span class="tools">
-          {isSettledRun && (
+          {isSettledRun && handler === undefined && (
             <button type="button" onClick={() => setRerunning(true)}>
               Rerun from here…
             </button>
@@ -82,7 +83,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
         {shown === 'aborted' && (
           <p class="about">It was at work when the run was cancelled and its tools were aborted.</p>
         )}
-        {shown === 'not run' && <NotRun session={session} subPipeline={subPipeline} />}
+        {shown === 'not run' && <NotRun session={session} subPipeline={subPipeline} handler={handler} />}
         {found?.waiting_for !== undefined && (
           <p class="about">
             It <WaitText wait={found.waiting_for} />.
@@ -115,11 +116,29 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
 interface NotRunProps {
   readonly session: FollowedRun;
   readonly subPipeline: string | undefined;
+  readonly handler: TaskRecord['handler'];
 }
 
+/** The end of a run after which the handlers of a list run (D80). */
+const END_OF_LIST = {
+  on_success: 'succeeded',
+  on_failure: 'failed',
+  on_cancel: 'been cancelled',
+} as const;
+
 /** Why a task has not run: its run has failed first, or has ended otherwise. */
-function NotRun({ session, subPipeline }: NotRunProps) {
+function NotRun({ session, subPipeline, handler }: NotRunProps) {
   const record = session.record.value;
+  if (handler !== undefined) {
+    const status = subPipeline === undefined ? record?.status : record?.sub_pipelines?.[subPipeline];
+    return (
+      <p class="about">
+        {handler === 'finally' || END_OF_LIST[handler].endsWith(status ?? '')
+          ? 'It did not run: a handler before it in its list has failed, or the handlers were stopped.'
+          : `It did not run: handlers of ${handler} run only when the run has ${END_OF_LIST[handler]}.`}
+      </p>
+    );
+  }
   const failed = record?.failures.find(
     (failure) =>
       failure.collected !== true && failure.tolerated !== true && failure.sub_pipeline === subPipeline,
@@ -150,8 +169,8 @@ function Facts({ found }: { readonly found: TaskRecord | ItemRecord }) {
             <dd>
               <bdi>{found.tool}</bdi>
             </dd>
-            <dt>wave</dt>
-            <dd>{found.wave + 1}</dd>
+            {found.handler === undefined ? <dt>wave</dt> : <dt>handler of</dt>}
+            <dd>{found.handler ?? found.wave + 1}</dd>
           </>
         )}
         {started_at !== null && (

@@ -1,5 +1,6 @@
 import { pathOfRun } from '../../../../lib/common/wire/run-summary.js';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { DefinitionGraph } from '../../../../lib/plans/graph.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useJson } from '../../../shared/server/use-json.js';
@@ -14,6 +15,15 @@ interface RerunDialogProps {
   /** The task, or of a plan the sub-pipeline, that the reader wants to run again. */
   readonly from?: string;
   readonly onClose: () => void;
+}
+
+/** The sub-pipelines or tasks from which a run can be run again: handlers run at its end in any case (D80). */
+function listStarts(graph: DefinitionGraph | undefined): readonly string[] {
+  if (graph === undefined) return [];
+  if (graph.kind === 'plan') return graph.plan.waves.flat().map(({ id }) => id);
+  const { waves, wave_lists: lists } = graph.graph;
+  const ofTasks = waves.filter((_, wave) => (lists?.[wave] ?? null) === null);
+  return ofTasks.flat().map(({ id }) => id);
 }
 
 /** Asks what to run again, and with which values; says before it starts what will run and what is reused (D60). */
@@ -46,11 +56,7 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
         setStarting(false);
       });
   };
-  const parts =
-    session.graph.value?.kind === 'plan'
-      ? session.parts().map(({ subPipeline }) => subPipeline ?? '')
-      : undefined;
-  const names = parts ?? [...session.tasks.all()].map(({ taskId }) => taskId);
+  const names = listStarts(session.graph.value);
   const change = (changed: Partial<RerunDraft>): void => setDraft({ ...draft, ...changed });
   return (
     <dialog ref={dialog} class="run-dialog" aria-labelledby="rerun-title" onClose={onClose}>
