@@ -22,6 +22,13 @@ const CONVERT = {
 
 const GREET = { id: 'greet', goal: 'g', tasks: [{ id: 'hello', tool: 'mock', inputs: { to: 'Ada' } }] };
 
+const HANDLED = {
+  id: 'handled',
+  sub_pipelines: [{ id: 'part', pipeline: GREET }],
+  on_failure: [{ id: 'alert', tool: 'mock' }],
+  finally: [{ id: 'clean', tool: 'mock' }],
+};
+
 const BROKEN = `pipeline:
   id: broken
   goal: g
@@ -157,6 +164,19 @@ describe('What a reader of the console sees without knowing it, in a browser wit
     await page.goto(`${url}/runs/${await runFailing()}#task=last`);
     await expectText(panel(), /last\s*not run.*It did not run, because each\[\d\] has failed\./s);
     expect(await panel().locator('.problem, .error').count()).to.equal(0);
+  });
+
+  it('shows the handlers of a plan below its sub-pipelines, and why some did not run (D80)', async () => {
+    const runId = await fixture.submitPlan(HANDLED);
+    await fixture.server.registry.settled(runId);
+    await page.goto(`${url}/runs/${runId}`);
+    const handlers = page.getByRole('region', { name: 'Handlers of the plan' });
+    await expectText(handlers, /on_failure.*finally.*alert.*clean/s);
+    await handlers.locator('.task-card').first().click();
+    await expectText(panel(), /alert\s*not run.*handlers of on_failure run only when the run has failed\./s);
+    expect(await panel().getByRole('button', { name: 'Rerun from here' }).count()).to.equal(0);
+    await handlers.locator('.task-card').last().click();
+    await expectText(panel(), /clean\s*succeeded.*handler of\s*finally/s);
   });
 
   it('leads from the heading of a run to the runs of its pipeline', async () => {
