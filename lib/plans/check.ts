@@ -261,10 +261,17 @@ function* toValidResult(
   checks: readonly SubPipelineCheck[],
   problems: readonly Problem[],
 ): Steps<PlanCheckResult> {
-  const { definition, draft, order, waves } = ordered;
+  const { definition, draft, order, waves, handlers } = ordered;
   const pipelines = toPipelines(checks);
   const reads = new Map(draft.subPipelines.map((each) => [each.id, listReadKeys(each)]));
-  const statistics = computePlanStatistics(definition, reads, order, waves, pipelines.values());
+  const statistics = computePlanStatistics(
+    definition,
+    reads,
+    order,
+    waves,
+    pipelines.values(),
+    handlers?.layering.ok ? handlers.layering.handlers : undefined,
+  );
   const plan = yield* assemblePlan(ordered, pipelines, statistics, problems);
   return { ok: true, plan, statistics, problems };
 }

@@ -1,6 +1,7 @@
 import { getOrThrow } from '../definition/assert.js';
 import { HANDLER_LISTS } from '../definition/schema/fields.js';
 import type { PlanDefinition } from '../definition/schema/plan-schema.js';
+import type { HandlerWaves } from '../pipelines/flow/handlers.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { PlanStatisticsSchema } from '../common/wire/report.js';
 import type { Shape } from '../common/wire/shape.js';
@@ -14,6 +15,7 @@ export type KeyUse = PlanStatistics['keys'][number];
 /**
  * @param reads the keys that each sub-pipeline reads, by id
  * @param pipelines the available ones
+ * @param handlerWaves undefined for a plan without handlers
  */
 export function computePlanStatistics(
   definition: PlanDefinition,
@@ -21,8 +23,8 @@ export function computePlanStatistics(
   order: readonly string[],
   waves: readonly (readonly string[])[],
   pipelines: Iterable<Pipeline>,
+  handlerWaves: HandlerWaves | undefined,
 ): PlanStatistics {
-  const handlers = HANDLER_LISTS.flatMap((list) => definition[list] ?? []);
   return {
     id: definition.id,
     goal: definition.goal ?? '',
@@ -33,9 +35,14 @@ export function computePlanStatistics(
     wave_ids: waves,
     plan_concurrency: definition.plan_concurrency ?? 1,
     tasks: [...pipelines].reduce((sum, { statistics }) => sum + statistics.tasks, 0),
-    ...(handlers.length > 0 && { handlers: handlers.length }),
+    ...(handlerWaves && countHandlers(handlerWaves)),
     keys: collectKeyUses(definition, reads, order),
   };
+}
+
+function countHandlers(waves: HandlerWaves): Pick<PlanStatistics, 'handlers' | 'handler_waves'> {
+  const listed = HANDLER_LISTS.flatMap((list) => waves[list].map((ids) => ({ list, ids })));
+  return { handlers: listed.flatMap(({ ids }) => ids).length, handler_waves: listed };
 }
 
 type KeyUseDraft = { stored_by: string | null; read_by: string[] };

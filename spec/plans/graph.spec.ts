@@ -7,6 +7,7 @@ import {
   createPlanGraph,
   createPlanGraphInSteps,
   renderPlanMermaid,
+  renderPlanSvg,
   renderPlanText,
 } from '../../lib/plans/graph.js';
 import type { Plan } from '../../lib/plans/plan.js';
@@ -79,6 +80,35 @@ describe('The graph of a plan', () => {
     ]);
     expect(renderPlanText(graph, 80)).to.contain('  <- ingest: texts, words\n');
     for (const line of renderPlanText(graph, 30).split('\n')) expect(line.length).to.be.at.most(30);
+  });
+
+  describe('with handlers (D80)', () => {
+    const handlers =
+      'on_failure: [{id: alert, tool: mock}]\nfinally: [{id: log, tool: mock, inputs: {a: "{{alert.output ?? 0}}"}}]\n';
+    let drawn: PlanGraph;
+    before(() => {
+      const options = { catalog: builtinCatalog(), session: { since: 1 } };
+      const check = checkPlanDefinition(parse(`${handlers}${PLAN}`), options);
+      if (!check.ok || check.plan === undefined) throw new Error(JSON.stringify(check.problems));
+      drawn = createPlanGraph(check.plan);
+    });
+
+    it('contains their graph by list, apart from the sub-pipelines', () => {
+      expect({ ...drawn, handlers: undefined }).to.deep.equal({ ...graph, handlers: undefined });
+      expect(drawn.handlers?.wave_lists).to.deep.equal(['on_failure', 'finally']);
+      expect(drawn.handlers?.edges).to.deep.equal([{ from: 'alert', to: 'log', kind: 'template' }]);
+      expect(graph).to.not.have.property('handlers');
+    });
+
+    it('renders them behind the sub-pipelines in each format', () => {
+      const text = renderPlanText(drawn, 80);
+      expect(text.slice(renderPlanText(graph, 80).length)).to.match(/^\non_failure +finally\n\nalert +log\n/);
+      expect(renderPlanMermaid(drawn))
+        .to.contain('  subgraph w1 ["on_failure"]\n')
+        .and.to.contain('  t0 --> t1');
+      expect(renderPlanDot(drawn)).to.contain('  "alert" -> "log";\n');
+      expect(renderPlanSvg(drawn)).to.match(/>wave 3<[^]*>on_failure<[^]*>finally</);
+    });
   });
 
   it('escapes special characters in keys', () => {

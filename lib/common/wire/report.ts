@@ -91,6 +91,11 @@ export const PlanStatisticsSchema = titled('PlanStatistics', {
   plan_concurrency: Type.Integer({ minimum: 1 }),
   tasks: count('Number of tasks of all pipelines that were sent.'),
   handlers: Type.Optional(count('Number of handlers of the plan itself; absent without any.')),
+  handler_waves: Type.Optional(
+    Type.Array(Type.Object({ list: text('The list of handlers, as in `on_failure`.'), ids: strings }), {
+      description: 'Ids of the handlers of the plan itself, by list and wave; absent without any.',
+    }),
+  ),
   keys: Type.Array(
     Type.Object({
       key: Type.String(),

@@ -79,6 +79,22 @@ describe('The hint for handlers as another product writes them (D80)', () => {
     );
   });
 
+  it('is the name of the list in a plan, or what stands under it beside "sub_pipelines"', () => {
+    const inPlan = (field: string): string | undefined => {
+      const plan = `{id: p, ${field}, sub_pipelines: [{id: a, pipeline: {id: a, goal: g, tasks: [{id: t, tool: mock}]}}]}`;
+      const { problems } = checkPlan(plan, { catalog: builtinCatalog() });
+      return problems.find(({ code }) => code === 'unknown_field')?.hint;
+    };
+    expect(inPlan(`onFailure: ${NOTIFY}`)).to.equal('did you mean "on_failure"?');
+    expect(inPlan(`finaly: ${NOTIFY}`)).to.equal('did you mean "finally"?');
+    expect(inPlan('handlers: {exit: x}')).to.equal(
+      'write finally: [{id: ID, tool: NAME}], a list of tasks, beside "sub_pipelines"',
+    );
+    expect(inPlan(`finally: [{id: z, tool: mock, on_failure: ${NOTIFY}}]`)).to.match(
+      /^tasks have no handlers/,
+    );
+  });
+
   it('is no hint about handlers for words that mean something within a map of handlers alone', () => {
     expect(inPipeline('exit: 1')).to.match(/^the fields are /);
   });

@@ -40,16 +40,21 @@ describe('The JSON Schemas for editors (D3, D44)', () => {
     for (const schema of [pipelineJsonSchema(names), planJsonSchema(names)]) {
       expect(JSON.stringify(schema).split('"enumDescriptions"')).to.have.length(2);
     }
-    const pipeline = accepts(pipelineJsonSchema(names));
-    const withHandler = (list: string, handler: unknown) => ({ ...PIPELINE, [list]: [handler] });
-    for (const list of HANDLER_LISTS) {
-      expect(pipeline(withHandler(list, { id: 'h', tool: 'store', inputs: { key: 'k', value: 1 } })), list).to
-        .be.true;
-      expect(pipeline(withHandler(list, { id: 'h', tool: 'stroe' })), list).to.be.false;
-      expect(pipeline(withHandler(list, { id: 'h', tool: 'store', inputs: { kye: 'k', value: 1 } })), list).to
-        .be.false;
+    const plan = { id: 'p', sub_pipelines: [{ id: 'a' }] };
+    for (const [definition, schemaOf] of [
+      [PIPELINE, pipelineJsonSchema],
+      [plan, planJsonSchema],
+    ] as const) {
+      const isAccepted = accepts(schemaOf(names));
+      const withHandler = (list: string, handler: unknown) => ({ ...definition, [list]: [handler] });
+      for (const list of HANDLER_LISTS) {
+        const store = { id: 'h', tool: 'store', inputs: { key: 'k', value: 1 } };
+        expect(isAccepted(withHandler(list, store)), list).to.be.true;
+        expect(isAccepted(withHandler(list, { id: 'h', tool: 'stroe' })), list).to.be.false;
+        expect(isAccepted(withHandler(list, { ...store, inputs: { kye: 'k', value: 1 } })), list).to.be.false;
+      }
+      expect(accepts(schemaOf())(withHandler('finally', { tool: 'own' }))).to.be.false;
     }
-    expect(accepts(pipelineJsonSchema())(withHandler('finally', { tool: 'own' }))).to.be.false;
   });
 
   it('have the names of the pools of a server, and any name where nobody knows them (D81)', () => {

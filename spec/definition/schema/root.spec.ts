@@ -57,9 +57,15 @@ describe('findRoot and detectKind (D3, D44)', () => {
       id: 'p',
       inputs: null,
       sub_pipelines: [{ id: 's', reads: null, stores: null, inputs: null }],
+      on_cancel: null,
+      finally: [{ ...task, retry: null, odd: null }],
     };
     const rootOfPlan = findRoot(plan, 'plan');
-    expect(rootOfPlan.ok && rootOfPlan.definition).to.deep.equal({ id: 'p', sub_pipelines: [{ id: 's' }] });
+    expect(rootOfPlan.ok && rootOfPlan.definition).to.deep.equal({
+      id: 'p',
+      sub_pipelines: [{ id: 's' }],
+      finally: [{ ...task, odd: null }],
+    });
   });
 
   it('keep a definition without such fields as it is, and nulls that are values', () => {

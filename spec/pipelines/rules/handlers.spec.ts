@@ -13,6 +13,7 @@ describe('The check of handlers (D80)', () => {
     'on_success: [{id: y, tool: mock, inputs: {v: "{{a.output}}"}}]',
     'on_failure: [{id: y, tool: mock, inputs: {v: "{{a.output ?? 0}} {{run.error}} {{run.failed_task}}"}}]',
     'on_cancel: null',
+    'finally: [{id: z, tool: mock, retry: null, timeout: null, await: null}]',
     'on_failure: [{id: y, tool: mock}]\nfinally: [{id: z, tool: mock, await: [a, y], inputs: {v: "{{y.output ?? 0}}"}}]',
     'handler_timeout: 10m\nfinally: [{id: z, tool: mock, retry: 2}, {id: y, tool: mock, await: [z]}]',
   ]) {
@@ -81,6 +82,18 @@ describe('The check of handlers (D80)', () => {
       });
       expect(problem?.hint).to.contain('{{b.output ?? null}}');
     }
+  });
+
+  it('reports a list without handlers once, and fixes a handler without an id where it stands', () => {
+    expect(check('finally: []').map(({ code }) => code)).to.deep.equal(['invalid_value']);
+    const [problem] = check('finally:\n- {tool: mock}');
+    expect(problem?.fix?.edits.map(({ from }) => from.line)).to.deep.equal([7]);
+  });
+
+  it('says nothing of an unquoted template in the pipeline of a handler but that it needs quotes', () => {
+    const nested = '{id: n, goal: g, tasks: [{id: t, tool: mock, timeout: {{x}}}]}';
+    const problems = check(`finally: [{id: z, tool: run_pipeline, inputs: {pipeline: ${nested}}}]`);
+    expect(problems.map(({ code }) => code)).to.deep.equal(['unquoted_template']);
   });
 
   it('warns of a task that hides the namespace of the run', () => {

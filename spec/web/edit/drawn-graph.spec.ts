@@ -29,7 +29,7 @@ describe('The graph beside a text that cannot be read', () => {
     });
   }
 
-  it('has the sub-pipelines of a plan, and an edge from the one that stores to each that reads', () => {
+  it('has the sub-pipelines of a plan, an edge from the one that stores to each that reads, and the handlers', () => {
     const drawn = drawPlan({
       id: 'p',
       goal: '',
@@ -40,13 +40,20 @@ describe('The graph beside a text that cannot be read', () => {
       wave_ids: [['a'], ['b']],
       plan_concurrency: 1,
       tasks: 2,
+      handlers: 2,
+      handler_waves: [{ list: 'on_failure', ids: ['alert', 'log'] }],
       keys: [
         { key: 'k', stored_by: 'a', read_by: ['a', 'b'] },
         { key: 'l', stored_by: 'a', read_by: ['b'] },
         { key: 'm', stored_by: null, read_by: ['b'] },
       ],
     });
-    expect(drawn.waves.map((wave) => wave.map(({ id }) => id))).to.deep.equal([['a'], ['b']]);
+    expect(drawn.waves.map((wave) => wave.map(({ id }) => id))).to.deep.equal([
+      ['a'],
+      ['b'],
+      ['alert', 'log'],
+    ]);
+    expect(drawn.wave_lists).to.deep.equal([null, null, 'on_failure']);
     expect(drawn.edges).to.deep.equal([{ from: 'a', to: 'b', kind: 'template' }]);
   });
 });

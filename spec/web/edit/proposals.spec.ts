@@ -191,6 +191,29 @@ describe('What the editor proposes at the cursor', () => {
     ]);
   });
 
+  it('are in handlers of a plan no outputs of sub-pipelines, but keys, inputs, other handlers and the end of the run', () => {
+    const plan = (last: string): string => `plan:
+  id: x
+  inputs: {limit: 3}
+  sub_pipelines:
+    - {id: s, stores: [rows]}
+  on_failure:
+    - {id: alert, tool: mock}
+  finally:
+    - ${last}
+`;
+    const paths = labelsAt(plan('{id: z, tool: mock, inputs: {x: "{{¦"}}'));
+    expect(paths).to.include.members(['session.rows', 'pipeline.inputs.limit', 'alert.output', 'run.status']);
+    expect(paths).to.not.include.members(['s.output']).and.not.include('params.');
+    expect(labelsAt(plan('{id: z, await: [¦]}'))).to.deep.equal(['alert']);
+    expect(labelsAt(plan('{id: z, tool: store, inputs: {¦}}'))).to.deep.equal(['key', 'value', 'append']);
+    expect(labelsAt(plan('{id: z, tool: store, inputs: {key: ¦}}'))).to.deep.equal(['rows']);
+    expect(labelsAt(plan('{id: z, ¦}'))).to.include.members(['tool', 'retry', 'when']);
+    expect(labelsAt('plan:\n  id: x\n  ¦')).to.include.members(['on_failure', 'finally', 'handler_timeout']);
+    const { text, at } = split(plan('{id: z, tool: mock, inputs: {x: "{{run.err¦or}}"}}'));
+    expect(explain(text, at, outlineOf(text), VOCABULARY)?.text).to.match(/failed of/);
+  });
+
   it('are session keys where keys are listed', () => {
     expect(labelsAt(`${TASKS}  reads: [¦]`)).to.deep.equal(['seen']);
     const plan = 'plan:\n  sub_pipelines:\n    - {id: a, stores: [rows]}\n    - id: b\n      reads: [¦]\n';

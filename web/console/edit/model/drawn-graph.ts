@@ -14,8 +14,8 @@ export interface DrawnGraph {
   readonly wave_lists?: Graph['wave_lists'];
 }
 
-/** The sub-pipelines of a plan, and which of them reads what another one stores. */
-export function drawPlan({ id, wave_ids, keys }: PlanStatistics): DrawnGraph {
+/** The sub-pipelines of a plan, which of them reads what another one stores, and then the handlers. */
+export function drawPlan({ id, wave_ids, keys, handler_waves: last = [] }: PlanStatistics): DrawnGraph {
   const edges = new Map<string, Graph['edges'][number]>();
   for (const { stored_by: from, read_by } of keys) {
     if (from === null) continue;
@@ -23,8 +23,14 @@ export function drawPlan({ id, wave_ids, keys }: PlanStatistics): DrawnGraph {
       if (to !== from) edges.set(JSON.stringify([from, to]), { from, to, kind: 'template' });
     }
   }
-  const waves = wave_ids.map((ids) => ids.map((part) => ({ id: part, tool: 'pipeline', fan_out: false })));
-  return { id, waves, edges: [...edges.values()] };
+  const draw = (ids: readonly string[], tool: string) =>
+    ids.map((part) => ({ id: part, tool, fan_out: false }));
+  return {
+    id,
+    waves: [...wave_ids.map((ids) => draw(ids, 'pipeline')), ...last.map(({ ids }) => draw(ids, 'handler'))],
+    edges: [...edges.values()],
+    ...(last.length > 0 && { wave_lists: [...wave_ids.map(() => null), ...last.map(({ list }) => list)] }),
+  };
 }
 
 /** An id as it is written in YAML or JSON. */
