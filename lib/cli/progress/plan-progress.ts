@@ -24,6 +24,9 @@ export interface SettledSubPipeline {
   readonly error: string | undefined;
 }
 
+/** No sub-pipeline can have this id. */
+const HANDLERS = 'handlers of the plan';
+
 /** Keeps the progress of a plan run, read from its events. Each event costs the same, however large the plan. */
 export class PlanProgress {
   readonly total: number;
@@ -41,7 +44,9 @@ export class PlanProgress {
     this.longestIdLength = [...(waves?.keys() ?? [])].reduce((most, id) => Math.max(most, id.length), 0);
   }
 
+  /** No sub-pipeline begins once handlers of the plan run. */
   get pendingCount(): number {
+    if (this.running.has(HANDLERS)) return 0;
     return Math.max(0, this.total - this.settledCount - this.running.size);
   }
 
@@ -53,12 +58,21 @@ export class PlanProgress {
       return;
     }
     const { sub_pipeline: id } = event;
-    if (id === undefined) return;
+    if (id === undefined) return this.#onHandlerEvent(event, now);
     // The event log of a server may have dropped the start of the sub-pipeline.
     const running = this.running.get(id) ?? (isWaveStart(event) ? this.#start(id, now) : undefined);
     if (running === undefined) return;
     running.progress.onEvent(event, now);
     if (running.isDraining) this.#settleIfDrained(running, now);
+  }
+
+  /** Takes in what the handlers of the plan do (D80), which are shown among the sub-pipelines while they run. */
+  #onHandlerEvent(event: LiveEvent, now: number): void {
+    const known = this.running.get(HANDLERS);
+    if (known === undefined && !isWaveStart(event)) return;
+    const { progress } = known ?? this.#start(HANDLERS, now);
+    progress.onEvent(event, now);
+    if (progress.currentWave === undefined) this.running.delete(HANDLERS);
   }
 
   #setStatus({ sub_pipeline: id, status, error, reason }: SubPipelineEvent, now: number): void {

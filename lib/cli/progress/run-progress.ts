@@ -1,4 +1,5 @@
-import type { LiveEvent, TaskEvent } from '../../execution/events/event.js';
+import type { HandlerListName } from '../../definition/schema/fields.js';
+import type { LiveEvent, TaskEvent, WaveEvent } from '../../execution/events/event.js';
 
 export interface RunningTask {
   readonly id: string;
@@ -37,6 +38,8 @@ export interface SettledTask {
 
 export interface WaveProgress {
   readonly index: number;
+  /** The list of handlers to which it belongs; undefined for tasks. */
+  readonly handler: HandlerListName | undefined;
   readonly startedAt: number;
   readonly tasks: number;
   settled: number;
@@ -83,7 +86,7 @@ export class PipelineProgress {
     }
     switch (event.kind) {
       case 'wave':
-        if (event.phase === 'start') this.#startWave(event.wave, event.tasks, now);
+        if (event.phase === 'start') this.#startWave(event, now);
         else this.#finishWave(now);
         break;
       case 'start':
@@ -114,9 +117,10 @@ export class PipelineProgress {
     }
   }
 
-  #startWave(index: number, tasks: number, now: number): void {
+  #startWave({ wave: index, handler, tasks }: WaveEvent, now: number): void {
     this.currentWave = {
       index,
+      handler,
       tasks,
       startedAt: now,
       settled: 0,
@@ -130,7 +134,7 @@ export class PipelineProgress {
 
   #finishWave(now: number): void {
     if (this.currentWave === undefined) return;
-    this.settledWaveCount += 1;
+    if (this.currentWave.handler === undefined) this.settledWaveCount += 1;
     this.currentWave.durationMs = now - this.currentWave.startedAt;
     pushRecent(this.lastSettledWaves, this.currentWave);
     this.currentWave = undefined;

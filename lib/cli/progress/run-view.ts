@@ -100,8 +100,9 @@ function currentWaveRow(wave: WaveProgress, waveCount: number | undefined, viewp
   };
 }
 
-/** `wave 2 of 3`, or `wave 2` if the number of waves is unknown; `wave 2/3` on a narrow terminal. */
+/** `wave 2 of 3`, or `wave 2` if the number of waves is unknown; `wave 2/3` on a narrow terminal. Handlers have their list. */
 export function formatWave(wave: WaveProgress, waveCount: number | undefined, viewport: Viewport): string {
+  if (wave.handler !== undefined) return wave.handler;
   return `wave ${wave.index + 1}${waveCount === undefined ? '' : ofTotal(viewport) + waveCount}`;
 }
 

@@ -110,6 +110,25 @@ describe('PlanRunView', () => {
     expect(render(viewAfter(over, WAVES), 2200).at(-1)).to.equal('! extract  cancelled after 1 wave  1.0 s');
   });
 
+  it('shows the handlers of the plan while they run, and no sub-pipeline that would be to come (D80)', () => {
+    const handler = 'on_failure';
+    const events: TimedEvent[] = [
+      ...INGESTED,
+      [1200, { kind: 'wave', wave: 0, handler, phase: 'start', tasks: 1 }],
+      [1200, { kind: 'start', task_id: 'alert', tool: 'x', wave: 0, handler }],
+    ];
+    expect(render(viewAfter(events, WAVES), 1700)).to.deep.equal([
+      '✓ ingest                1 wave  1.2 s',
+      '⠋ handlers of the plan  0.5 s',
+      '  ⠋ on_failure  0 of 1 task  0.5 s',
+      '    ⠋ alert  0.5 s',
+    ]);
+    const over: TimedEvent = [1800, { kind: 'wave', wave: 0, handler, phase: 'finish', tasks: 1 }];
+    expect(render(viewAfter([...events, over], WAVES), 1800)).to.deep.equal([
+      '✓ ingest                1 wave  1.2 s',
+    ]);
+  });
+
   it('does not count the waves and tasks of nested runs', () => {
     const within = ['load'];
     const events: TimedEvent[] = [

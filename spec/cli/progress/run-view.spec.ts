@@ -138,6 +138,15 @@ describe('PipelineRunView', () => {
     ]);
   });
 
+  it('names the list of handlers at work, and counts no wave of them (D80)', () => {
+    const view = new PipelineRunView([['a'], ['b']]);
+    const handlers = { kind: 'wave', wave: 2, handler: 'finally', tasks: 1 } as const;
+    view.onEvent(stamp({ ...handlers, phase: 'start' }), 0);
+    expect(render(view, 500)[0]).to.equal('⠋ finally  0 of 1 task  0.5 s');
+    view.onEvent(stamp({ ...handlers, phase: 'finish' }), 700);
+    expect(render(view, 700)).to.deep.equal(['✓ finally  1 task  0.7 s']);
+  });
+
   it('shows a full progress bar for a fan-out over an empty list', () => {
     const view = viewAfter(
       [['a']],
