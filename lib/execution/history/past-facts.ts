@@ -122,7 +122,7 @@ export class PastFacts implements PastEvents {
         }
         break;
       case 'handlers_begun':
-        this.beginHandlers(fact.place, fact.list, fact.status);
+        this.noteBegunHandlers(fact.place, fact.list, fact.status);
         return;
       case 'called': {
         const key = toKey(fact);
@@ -206,8 +206,9 @@ export class PastFacts implements PastEvents {
     this.#stopHandlers(place);
   }
 
-  /** Call when the handlers of a list begin at a place. */
-  beginHandlers(place: string, list: string, status: RunStatus): void {
+  /** Call when the handlers of a list begin at a place: the end of the time that its tasks had does not stop them. */
+  noteBegunHandlers(place: string, list: string, status: RunStatus): void {
+    this.#timedOut.delete(place);
     this.#handlers.set(place, { status, list, isStopped: false });
   }
 

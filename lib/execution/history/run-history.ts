@@ -298,7 +298,7 @@ export class PlacedHistory {
     const { facts } = this.run.past;
     if (this.replay !== undefined && facts.hasBegunHandlers(this.place, list)) return;
     this.note({ kind: 'handlers_begun', list, status });
-    if (this.replay !== undefined) facts.beginHandlers(this.place, list, status);
+    if (this.replay !== undefined) facts.noteBegunHandlers(this.place, list, status);
   }
 
   /** Creates the history of a sub-pipeline of the plan. */

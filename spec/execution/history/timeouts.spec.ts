@@ -100,6 +100,31 @@ describe('The timeout of a run that goes on after a crash (D81)', () => {
     });
   });
 
+  const HANDLERS = 'on_failure: [{id: h, tool: controlled}]';
+  const HANDLED = {
+    'a pipeline': `${TASK}], ${HANDLERS}, finally: [{id: z, tool: mock}`,
+    'a plan': planText(
+      [subPipelineText('x', TASK)],
+      `timeout: 5s, ${HANDLERS}, finally: [{id: z, tool: mock}],`,
+    ),
+    'a sub-pipeline': planText([subPipelineText('x', TASK, '', `timeout: 5s, ${HANDLERS},`)]),
+  };
+
+  for (const [kind, definition] of Object.entries(HANDLED)) {
+    it(`stops no handler of ${kind} that a process has begun after it (D80)`, async () => {
+      const first = await new Process(definition).begin();
+      await first.advance(5000);
+      expect(first.tool.last.context.task_id).to.equal('h');
+      const second = await new Process(definition, first.facts).begin();
+      expect(second.tool.calls.map(({ context }) => context.task_id)).to.deep.equal(['h']);
+      await second.tool.returns('sent');
+      await second.kept.run.settled;
+      expect(second.kept.record).to.include({ status: 'failed', settled: true, error_code: 'run_timeout' });
+      expect(second.kept.record.handler_failures ?? []).to.deep.equal([]);
+      expectNoGap(second.kept);
+    });
+  }
+
   it('of a pipeline inside a task goes on counting', async () => {
     const inner = '{id: in, goal: g, timeout: 1s, tasks: [{id: t, tool: controlled}]}';
     const outer = `{id: call, tool: run_pipeline, inputs: {pipeline: ${inner}}}`;
