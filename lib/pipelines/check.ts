@@ -191,7 +191,7 @@ export function* checkTaskRules(
   yield* draft.diagnostics;
   yield* checkHandlers(draft);
   yield* checkReferences({ draft, inputs, inputHint, nameHints, suggestions });
-  yield* checkConditions(draft, definition, paramBudget);
+  yield* checkConditions(draft, definition, paramBudget, nameHints?.example);
   yield* checkRepeats(draft);
   yield* checkTemplateKeys(draft, catalog);
   yield* checkSecrets(draft, definition, catalog, secrets);

@@ -81,7 +81,12 @@ describe('The handlers of a plan (D80)', () => {
     ['finally: [{id: z, tool: mock, retries: 2}]', 'finally/0/retries', /no field "retries"/, /"retry"/],
     ['finally: [{id: z, tool: moc}]', 'finally/0/tool', /no tool "moc"/, /"mock"/],
     ['finally: [{id: z, tool: store}]', 'finally/0/inputs', /"key"/],
-    ['finally: [{id: z, tool: mock, when: never}]', 'finally/0/when', /needs a template/],
+    [
+      'finally: [{id: z, tool: mock, when: never}]',
+      'finally/0/when',
+      /needs a template/,
+      /session\.KEY \?\? null/,
+    ],
     ['finally: [{id: a, tool: mock}]', 'finally/0/id', /handler "a" has the id of a sub-pipeline/],
     [
       'finally: [{id: z, tool: mock, repeat: {until: "{{run.id}}"}}]',

@@ -19,6 +19,7 @@ import { eachOf, type Finished, Shell } from './docs/shell.js';
 
 const ALERT = 'examples/06-retry-and-timeout/alert.yaml';
 const PLAN = 'examples/10-plan/plan.yaml';
+const CLOSING = 'examples/10-plan/closing.yaml';
 
 /** Programs that use the library, each with the file of its expected output. */
 const PROGRAMS = [
@@ -31,6 +32,7 @@ const PROGRAMS = [
 /** Definitions that a program, a plan or a spec of their own runs. */
 const PARTS = [
   'examples/09-library/pipeline.yaml',
+  CLOSING,
   'examples/10-plan/comparison.yaml',
   'examples/10-plan/figures.yaml',
   'examples/10-plan/ingest.yaml',
@@ -96,6 +98,12 @@ describe('The examples', () => {
         }
       });
     }
+  });
+
+  it('contain a plan whose handlers are valid (D80)', async () => {
+    const { handlers, warnings } = await loadPlan(join(ROOT, CLOSING));
+    expect(handlers?.allWaves).to.deep.equal([['fastest'], ['alert'], ['note']]);
+    expect(warnings).to.deep.equal([]);
   });
 
   it('make the PDF that one of them reads', () => {

@@ -20,8 +20,17 @@ type CheckedCondition = Pick<DraftCondition, 'value' | 'schema' | 'path'> & {
   readonly references: readonly { readonly reference: Reference }[];
 };
 
-/** Checks the conditions of tasks (D77, D83), and warns of tasks that are skipped for want of an output (D78). */
-export function* checkConditions(draft: PipelineDraft, definition: unknown, budget: CheckBudget): Findings {
+/**
+ * Checks the conditions of tasks (D77, D83), and warns of tasks that are skipped for want of an output (D78).
+ *
+ * @param example of a template that is at hand
+ */
+export function* checkConditions(
+  draft: PipelineDraft,
+  definition: unknown,
+  budget: CheckBudget,
+  example?: string,
+): Findings {
   const hasConditions = draft.uncertain.size > 0 || draft.tasks.some(({ until }) => until.length > 0);
   if (!hasConditions) return;
   const params = isObject(definition) && isObject(definition['params']) ? definition['params'] : {};
@@ -29,7 +38,7 @@ export function* checkConditions(draft: PipelineDraft, definition: unknown, budg
   for (const task of draft.tasks) {
     yield;
     for (const condition of [...task.conditions, ...task.until])
-      yield* checkCondition(condition, params, budget);
+      yield* checkCondition(condition, params, budget, example);
     yield* checkReads(task, causes);
   }
 }

@@ -23,7 +23,7 @@ export function* checkHandlers(draft: PipelineDraft): Findings {
 function* checkName({ id, path }: DraftTask): Generator<Diagnostic> {
   if (!isRunNamespace(id)) return;
   const message = `the task "${id}" hides the namespace {{${id}.…}}`;
-  const hint = `rename it, and what refers to it, to read {{${id}.…}} in this pipeline`;
+  const hint = `rename it, and what refers to it, to read {{${id}.…}} here`;
   yield { code: 'reserved_id', severity: 'warning', message, path: [...path, 'id'], hint };
 }
 

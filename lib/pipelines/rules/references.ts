@@ -15,6 +15,8 @@ export interface NameHints {
   readonly ofRoot: (name: string, source: string) => Hint | undefined;
   /** Of an unknown task in `await`. */
   readonly ofAwaited: (id: string) => Hint | undefined;
+  /** Templates that are at hand, for a condition that has none. */
+  readonly example: string;
 }
 
 interface ReferenceContext {

@@ -130,6 +130,7 @@ export function createNameHints(
     },
     ofAwaited: (id) =>
       ownerOf(id) && 'remove it: handlers of a plan run when all of its sub-pipelines have ended',
+    example: '"{{session.KEY ?? null}}" or "{{pipeline.inputs.KEY}}"',
   };
 }
 

@@ -76,7 +76,9 @@ function Outline({ server, named: { id, tenant_id } }: RunFormProps) {
     server,
     `/pipelines/${encodeURIComponent(id)}${query}`,
   );
-  const waves = value?.graph?.waves ?? [];
+  const { graph } = value ?? {};
+  const last = graph && 'handlers' in graph ? (graph.handlers?.waves ?? []) : [];
+  const waves = [...(graph?.waves ?? []), ...last];
   if (waves.length === 0) return null;
   return (
     <ol class="outline" aria-label="Waves">
