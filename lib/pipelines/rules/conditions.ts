@@ -130,7 +130,7 @@ function* checkKeywords(schema: JsonObject, path: Path, budget: CheckBudget): Ge
   const { enum: listed, const: only } = schema;
   const values = only === undefined ? listed : [only];
   if (!Array.isArray(values) || values.length > MAX_CHOICES || Object.keys(schema).length === 1) return;
-  const test = new BoundedSchema(schema, budget, 1);
+  const test = new BoundedSchema(schema, budget, 1, 'implied');
   const isPossible = values.some((value) => test.findViolations(value).length === 0);
   if (isPossible || budget.isExceeded) return;
   const message = `the condition never holds: no value in "${only === undefined ? 'enum' : 'const'}" satisfies its other keywords`;
@@ -153,7 +153,7 @@ function* checkPossible(
   const param = Object.hasOwn(params, name) ? params[name] : undefined;
   const allowed = isObject(param) ? param['enum'] : undefined;
   if (value !== `{{params.${name}}}` || !Array.isArray(allowed) || allowed.length > MAX_CHOICES) return;
-  const test = new BoundedSchema(schema, budget, 1);
+  const test = new BoundedSchema(schema, budget, 1, 'implied');
   const isPossible = allowed.some((choice) => test.findViolations(choice as Json).length === 0);
   if (isPossible || budget.isExceeded) return;
   const choices = joinFirst(
