@@ -167,10 +167,14 @@ describe('Handlers (D80)', () => {
   it('have five minutes by default, beside which the timeout of the run does not count any more', async () => {
     const { run, tool } = await start(
       '{id: a, tool: controlled}',
-      'timeout: 1m, on_failure: [{id: slow, tool: controlled, inputs: {why: "{{run.error}}", task: "{{run.failed_task ?? null}}"}}]',
+      'timeout: 1m, on_failure: [{id: slow, tool: controlled, inputs: {why: "{{run.error}}", code: "{{run.error_code}}", task: "{{run.failed_task ?? null}}"}}]',
     );
     await run.advance(60_000);
-    expect(tool.last.inputs).to.deep.equal({ why: 'the run took longer than its timeout of 1m', task: null });
+    expect(tool.last.inputs).to.deep.equal({
+      why: 'the run took longer than its timeout of 1m',
+      code: 'run_timeout',
+      task: null,
+    });
     await run.advance(299_999);
     expect(run.record()).to.include({ status: 'failed', error_code: 'run_timeout', settled: false });
     await run.advance(1);
