@@ -105,11 +105,12 @@ describe('Handlers (D80)', () => {
     const { run } = await start(
       `${BROKEN}, {id: late, tool: mock, await: [b]}, {id: unsure, tool: mock, when: "{{late.output}}"}`,
       `finally: [{id: x, tool: mock, inputs: {v: "{{b.output}}"}}, {id: y, tool: mock, inputs: {v: "{{late.output}}"}},
-         {id: z, tool: mock, inputs: {v: "{{late.output ?? 0}}", s: "{{unsure.status}}", e: "{{unsure.error}}"}}]`,
+         {id: after, tool: mock, inputs: {v: "{{y.output}}"}}, {id: z, tool: mock, inputs: {v: "{{late.output ?? 0}}", s: "{{unsure.status}}", e: "{{unsure.error}}"}}]`,
     );
     expect(run.record().skipped).to.deep.equal([
       { task_id: 'x', reason: 'it reads the output of "b", which has failed' },
       { task_id: 'y', reason: 'it reads the output of "late", which did not run' },
+      { task_id: 'after', reason: 'it reads the output of "y", which was skipped' },
     ]);
     expect(run.record().handlers?.['z']).to.deep.include({ inputs: { v: 0, s: 'skipped', e: null } });
   });
