@@ -32,7 +32,7 @@ interface PlanMachineInput {
   readonly handlers?: HandlerLists | undefined;
 }
 
-export interface PlanContext extends Omit<PlanMachineInput, 'handlers'>, HandlersContext {
+export interface PlanContext extends Omit<PlanMachineInput, 'handlers'>, Pick<HandlersContext, 'handlers'> {
   /** True when the time of the plan was over. */
   readonly timedOut?: boolean;
 }

@@ -25,7 +25,7 @@ export interface PlanPorts {
   onSkipped(subPipelineId: string): void;
   /** Binds ports to the run of a sub-pipeline and starts it; it begins when its session has been read. */
   begin(subPipelineId: string, run: RunActor): void;
-  /** Called when the run of a sub-pipeline was cancelled. */
+  /** Called when the run of a sub-pipeline, or of the plan's handlers, was cancelled. */
   cancelled(subPipelineId: string): void;
   /** Called when the run of a sub-pipeline has ended, before another one begins. */
   ended(subPipelineId: string): void;
@@ -190,7 +190,8 @@ export const subRunsLogic: Logic<SubRunsSnapshot, SubRunsEvent, SubRunsInput> = 
         applyDecision(runs, event.id, event.isSkipped, scope);
         return runs;
       case 'sub-runs.concluded':
-        reportToPlan(runs, event.result.ok, scope);
+        // A cancel or a timeout may have come first.
+        if (runs.value === 'concluding') reportToPlan(runs, event.result.ok, scope);
         return runs;
       case 'cancel':
         close(runs, { type: 'cancel' }, scope);

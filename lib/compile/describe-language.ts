@@ -70,7 +70,7 @@ const RULES = `Templates:
 - {{params.NAME}} is a param, {{pipeline.inputs.KEY}} an input of the pipeline, {{session.KEY}} a value that the tool store
   has stored, {{pipeline.goal}} the goal, {{secrets.NAME}} a secret such as a key or a token.
 - {{item}} and {{item.field}} are the current item, only in the inputs and conditions of a task with parallel_over.
-- {{run.id}} and {{run.url}} are those of the run; {{run.status}}, {{run.error}} and {{run.failed_task}} only in handlers.
+- {{run.id}} and {{run.url}} are those of the run; {{run.status}}, {{run.error}}, {{run.error_code}} and {{run.failed_task}} only in handlers.
 - {{TASK.status}} (succeeded, failed, skipped) and {{TASK.error}} only of a task with when or on_error: continue.
 - "{{TASK.output.field ?? 0}}": after ?? stands a literal for a value that may be missing.
 - There is nothing else: no filters, no functions, no operators, no environment. Compute with the

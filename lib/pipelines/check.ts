@@ -151,7 +151,7 @@ export function* checkSourceInSteps(source: Source, context: CheckContext): Chec
   return { ok: true, pipeline, problems };
 }
 
-/** What the rules for tasks need besides the context of their definition. */
+/** The context of the rules for tasks: that of their definition, and who suggests names. */
 interface RuleContext extends CheckContext {
   readonly suggestions: Suggestions;
   /** How to fix names that a definition other than a pipeline does not have. */

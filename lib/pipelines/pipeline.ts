@@ -16,7 +16,7 @@ import { type Contract, deriveContract } from './contract.js';
 import type { Condition } from '../definition/template/condition.js';
 import { type Repeat, toConditions, toRepeat } from './flow/conditions.js';
 import type { PipelineDraft } from './draft.js';
-import { type HandlerWaves, joinWaves, listWaves } from './flow/handlers.js';
+import { type HandlerWaves, joinWaves, listWaves, type TaskList } from './flow/handlers.js';
 import { numberWaves } from './flow/waves.js';
 import { findUnreliable, listNeededOutputs } from './flow/unreliable-outputs.js';
 import { listStores } from './rules/stores.js';
@@ -144,7 +144,8 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
   const handlerTasks = new Map<string, Task>();
   const lists = handlers && new Map(draft.tasks.map(({ id, list }) => [id, list]));
   const templates = new DroppableTemplates(draft.compiledBytes);
-  const unreliable = findUnreliable(draft);
+  const listOf = (id: string): TaskList | undefined => lists?.get(id);
+  const unreliable = findUnreliable(draft, listOf);
   let taskBytes = 0;
   for (const task of draft.tasks) {
     yield;
@@ -168,7 +169,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
       cacheMs: toCacheTime(declared.cache),
       ...toConditions(task.conditions, templates),
       repeat: toRepeat(declared.repeat, task.until, templates),
-      neededOutputs: listNeededOutputs(task, unreliable, (id) => lists?.get(id)),
+      neededOutputs: listNeededOutputs(task, unreliable, listOf),
       toleratesFailure: declared.on_error === 'continue',
       pool: declared.pool,
       wave: getOrThrow(waveOf, task.id),

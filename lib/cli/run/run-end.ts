@@ -152,7 +152,10 @@ export function printRunEnd(
   }
   if (result === null && flags.json) {
     const described = describeFailures(failures, details);
-    printJson({ status, error, failures: described, outputs: outputs ?? {} }, context);
+    printJson(
+      { status, error, failures: described, outputs: outputs ?? {}, ...handlerFieldsOf(record) },
+      context,
+    );
   } else if (flags.output !== undefined) {
     // Where it is not known before the run which tasks there are.
     if (result !== null) assertOutputName(flags.output, listNames(outputs ?? {}, isPlan));
@@ -173,19 +176,24 @@ function printSummary(
   context: CliContext,
 ): void {
   const isSuccess = record.result !== null;
-  const hasFailures = record.failures.length + (record.handler_failures?.length ?? 0) > 0;
-  if (isSuccess && !wantsSummary(flags, context) && (flags.quiet || !hasFailures)) return;
+  const hasHandlerFailures = (record.handler_failures ?? []).length > 0;
+  const hasFailures = record.failures.length > 0 || hasHandlerFailures;
+  const isShort = isSuccess && !wantsSummary(flags, context) && (flags.quiet || !hasFailures);
+  if (isShort && !hasHandlerFailures) return;
   const terminal = detectTerminal(context.stderr, context.env);
-  const lines = [
-    ...wrapLine(summaryLine(record, terminal.style), terminal),
-    ...skippedLines(record, terminal),
-    ...handlerLines(record, terminal),
-    // The statistics of a run that succeeded name its models already.
-    ...(isSuccess ? [] : modelLines(record)),
-    ...(isSuccess
-      ? failureLines(record.failures, terminal, '--events FILE writes all of them')
-      : formatFailures(record, terminal, details)),
-  ];
+  // Nothing else says that a handler has failed: the status of the run does not.
+  const lines = isShort
+    ? handlerLines(record, terminal)
+    : [
+        ...wrapLine(summaryLine(record, terminal.style), terminal),
+        ...skippedLines(record, terminal),
+        ...handlerLines(record, terminal),
+        // The statistics of a run that succeeded name its models already.
+        ...(isSuccess ? [] : modelLines(record)),
+        ...(isSuccess
+          ? failureLines(record.failures, terminal, '--events FILE writes all of them')
+          : formatFailures(record, terminal, details)),
+      ];
   context.stderr.write(`${lines.join('\n')}\n`);
 }
 
@@ -197,8 +205,17 @@ function wantsSummary({ json, quiet, verbose }: DisplayFlags, { stderr, env }: C
 type Result = NonNullable<RunRecord['result']>;
 
 /** `--json` prints the outputs of a pipeline (D41) and the whole result of a plan (D47). */
-function toJsonResult(result: Result, { events }: RunRecord): unknown {
-  return result.plan_id === undefined ? result.outputs : { ...result, events };
+function toJsonResult(result: Result, record: RunRecord): unknown {
+  if (result.plan_id === undefined) return result.outputs;
+  return { ...result, ...handlerFieldsOf(record), events: record.events };
+}
+
+/** The fields of the record that say what handlers did; none without handlers (D80). */
+function handlerFieldsOf({
+  handlers,
+  handler_failures = [],
+}: RunRecord): Pick<RunRecord, 'handlers' | 'handler_failures'> {
+  return handlers === undefined ? {} : { handlers, handler_failures };
 }
 
 /** The failures for a program: the first ones with the inputs of their calls and, with `--verbose`, their stacks. */

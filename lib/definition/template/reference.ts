@@ -43,7 +43,7 @@ const NAMESPACES = ['params', 'session', 'item', 'pipeline', 'secrets', 'run'] a
 const RUN_MEMBERS = ['id', 'url', 'started_by', 'trigger', 'scheduled_for', 'answer_url'];
 
 /** The members of `run` that only handlers can read: before, the end of the run is not known. */
-const HANDLER_MEMBERS = ['status', 'error', 'failed_task'];
+const HANDLER_MEMBERS = ['status', 'error', 'error_code', 'failed_task'];
 
 /** Returns true for the name of the namespace of the run, which a task may have. */
 export function isRunNamespace(root: string): boolean {

@@ -141,7 +141,7 @@ export interface TaskPublished extends OfTask {
   readonly attempts?: number;
 }
 
-/** A run, a sub-pipeline or a pipeline inside a task has left the queue. */
+/** A run, a sub-pipeline or a pipeline inside a task has left the queue; at `@handlers`, the handlers of a plan have begun. */
 export interface Begun extends Placed {
   readonly kind: 'begun';
 }

@@ -250,15 +250,15 @@ export class PlacedHistory {
   readonly place: string;
   /** False for a sub-pipeline, the handlers of a plan, and a pipeline inside a task. */
   readonly isSubmitted: boolean;
-  /** The place of the fact that the run has left the queue. */
-  readonly queuePlace: string;
+  /** The place of the fact that the run has begun, which handlers of a plan do not share with it. */
+  readonly begunPlace: string;
   readonly #slices: SliceHistory;
 
-  constructor(run: RunHistory, place: string, slices: SliceHistory, queuePlace = place) {
+  constructor(run: RunHistory, place: string, slices: SliceHistory, begunPlace = place) {
     this.run = run;
     this.place = place;
-    this.isSubmitted = queuePlace === '';
-    this.queuePlace = queuePlace;
+    this.isSubmitted = begunPlace === '';
+    this.begunPlace = begunPlace;
     this.#slices = slices;
   }
 
@@ -288,9 +288,9 @@ export class PlacedHistory {
     return this.run.note({ ...fact, place: this.place }, at);
   }
 
-  /** Notes that the run leaves the queue. Returns the time; undefined while facts are replayed: it was noted before. */
+  /** Notes that the run begins. Returns the time; undefined while facts are replayed: it was noted before. */
   noteBegun(): number | undefined {
-    return this.replay === undefined ? this.run.note({ kind: 'begun', place: this.queuePlace }) : undefined;
+    return this.replay === undefined ? this.run.note({ kind: 'begun', place: this.begunPlace }) : undefined;
   }
 
   /** Notes that the handlers of a list begin, unless the process before has noted it. */

@@ -202,8 +202,8 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     return this.subRuns.handlers?.handlerOutcome ?? NO_OUTCOME;
   }
 
-  /** From now on, the time of the handlers counts. */
-  onHandlers(): void {
+  /** Stops the time of the plan: from now on, that of the handlers counts. */
+  onHandlersBegin(): void {
     this.timeout?.stop();
   }
 

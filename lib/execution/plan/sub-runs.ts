@@ -14,7 +14,7 @@ import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRunLimiter } from '../nested/nested-run-limiter.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
-import type { HandledRun, RootRun } from '../run/run-namespace.js';
+import type { RootRun, RunEnd } from '../run/run-namespace.js';
 import { PipelineRun, toMachineInput } from '../run/pipeline-run.js';
 import type { ParentRunContext, RunDependencies } from '../run-context.js';
 import { SkipDecisions } from './skip-decisions.js';
@@ -22,25 +22,12 @@ import { assertRecord } from '../session/session.js';
 import { SessionOverrides } from '../session/session-overrides.js';
 
 /** The run of the plan. */
-interface PlanOfSubRuns extends RootRun, HandledRun {
+interface PlanOfSubRuns extends RootRun, RunEnd {
   /** Writes the event of a new status, before those of its sub-pipelines. */
   emitStatus(): void;
   /** Called before the first handler of the plan begins. */
-  onHandlers(): void;
+  onHandlersBegin(): void;
 }
-
-/** The context that sub-pipelines and handlers have in common. */
-type SharedContext = Pick<
-  ParentRunContext,
-  | 'origin'
-  | 'actor'
-  | 'overrides'
-  | 'onPermanentFailure'
-  | 'nestedRunLimiter'
-  | 'heldPool'
-  | 'calledPipelines'
-  | 'callingAttempt'
->;
 
 /** Implements the ports of a plan's machine: the runs of its sub-pipelines, which share a budget and a blackboard. */
 export class SubRuns implements PlanPorts {
@@ -131,14 +118,14 @@ export class SubRuns implements PlanPorts {
     void run.begin();
   }
 
+  /** The machine of handlers, which only force can end, has aborted all that they have at work. */
   cancelled(subPipelineId: string): void {
     this.#plan.emitStatus();
-    if (subPipelineId === HANDLERS_ID) this.handlers?.onForced();
-    else this.begun.get(subPipelineId)?.onPlanCancelled();
+    this.begun.get(subPipelineId)?.onPlanCancelled();
   }
 
   beginHandlers(actor: RunActor, event: HandleEvent): void {
-    this.#plan.onHandlers();
+    this.#plan.onHandlersBegin();
     this.#plan.emitStatus();
     this.handlers = new PipelineRun(
       this.#getPrepared(HANDLERS_ID),
@@ -231,7 +218,7 @@ export class SubRuns implements PlanPorts {
   #createHandlersContext(actor: RunActor, event: HandleEvent): ParentRunContext {
     return {
       ...this.#createSharedContext(actor),
-      handles: { run: this.#plan, event },
+      handledPlan: { end: this.#plan, event },
       journal: new NestedJournal(this.#journal, {}),
       keyPath: '',
       history: this.#history?.ofHandlers(),
@@ -241,7 +228,8 @@ export class SubRuns implements PlanPorts {
     };
   }
 
-  #createSharedContext(actor: RunActor): SharedContext {
+  /** The part that sub-pipelines and handlers have in common. */
+  #createSharedContext(actor: RunActor) {
     return {
       origin: this.#plan,
       actor,
@@ -252,6 +240,6 @@ export class SubRuns implements PlanPorts {
       heldPool: undefined,
       calledPipelines: undefined,
       callingAttempt: undefined,
-    };
+    } satisfies Partial<ParentRunContext>;
   }
 }

@@ -203,7 +203,7 @@ export abstract class BaseRun<
     if (preparing !== undefined) await preparing;
     const replay = this.#history?.replay;
     if (replay === undefined) return this.#begin();
-    const key = begunKey(this.#history?.queuePlace ?? '');
+    const key = begunKey(this.#history?.begunPlace ?? '');
     const onFact = (): void => {
       replay.settle(key);
       this.#begin();

@@ -234,15 +234,10 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
     this.emitStatus();
   }
 
-  /** Call when the handlers of a plan are stopped by force; their machine has aborted their wave already. */
-  onForced(): void {
-    this.cancelWork(true);
-  }
-
   protected override beginWork(): void {
-    const { handles, actor } = this.#services.parent ?? {};
-    if (handles === undefined) super.beginWork();
-    else actor?.send(handles.event);
+    const { handledPlan, actor } = this.#services.parent ?? {};
+    if (handledPlan === undefined) super.beginWork();
+    else actor?.send(handledPlan.event);
   }
 
   protected override prepareToBegin(): Promise<void> | undefined {

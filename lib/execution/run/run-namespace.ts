@@ -11,10 +11,11 @@ export interface RootRun {
   readonly startedBy: StartedBy;
 }
 
-/** A run whose tasks have ended, as its handlers see it. */
-export interface HandledRun {
+/** How the tasks of a run have ended, as its handlers see it. */
+export interface RunEnd {
   readonly status: RunStatus;
   readonly error: string | null;
+  readonly errorCode: string | null;
   readonly failedTask: FailedTask | null;
 }
 
@@ -27,7 +28,7 @@ export interface HandledRun {
 export function createRunNamespace(
   { id, trigger, startedBy }: RootRun,
   url: string | null,
-  end: HandledRun | undefined,
+  end: RunEnd | undefined,
 ): JsonObject {
   const namespace: JsonObject = {
     id,
@@ -38,11 +39,12 @@ export function createRunNamespace(
     answer_url: null,
   };
   if (end === undefined) return Object.freeze(namespace);
-  const { status, error, failedTask } = end;
+  const { status, error, errorCode, failedTask } = end;
   return Object.freeze({
     ...namespace,
     status,
     error,
+    error_code: errorCode,
     failed_task: failedTask && nameCall(failedTask),
   });
 }

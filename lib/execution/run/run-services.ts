@@ -1,7 +1,5 @@
 import type { EventLoopBudget } from '../../../machines/ports.js';
 import type { Timeline } from '../../common/clock.js';
-import type { FailedTask } from '../../common/errors.js';
-import type { RunStatus } from '../../../machines/types.js';
 import type { JsonObject } from '../../common/json/json.js';
 import type { WaitingFor } from '../../common/wire/run-summary.js';
 import { Journal } from '../events/journal.js';
@@ -16,14 +14,11 @@ import { Session } from '../session/session.js';
 import { SessionOverrides } from '../session/session-overrides.js';
 import type { RunHandlers } from './end/run-handlers.js';
 import { eventLoopBudget } from './event-loop-budget.js';
-import { createRunNamespace, type RootRun } from './run-namespace.js';
+import { createRunNamespace, type RootRun, type RunEnd } from './run-namespace.js';
 
 /** The run whose invocations are served. */
-interface ServedRun extends RootRun {
+interface ServedRun extends RootRun, RunEnd {
   readonly prepared: PreparedRun;
-  readonly status: RunStatus;
-  readonly error: string | null;
-  readonly failedTask: FailedTask | null;
 }
 
 interface ServiceParts {
@@ -96,7 +91,7 @@ export class RunServices implements InvocationServices {
   /** Templates may read it very often: it is made once for the tasks, and once for each list of handlers. */
   #createNamespace(): JsonObject | undefined {
     if (this.prepared.pipeline.allTasks.has('run')) return undefined;
-    const end = this.#handlers?.list === undefined ? undefined : (this.parent?.handles?.run ?? this.#run);
+    const end = this.#handlers?.list === undefined ? undefined : (this.parent?.handledPlan?.end ?? this.#run);
     return createRunNamespace(this.origin, this.dependencies.urlOfRun(this.origin.id), end);
   }
 

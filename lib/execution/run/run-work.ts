@@ -90,10 +90,7 @@ export class RunWork implements RunPorts {
       return { ok: true, value };
     } catch (thrown) {
       this.#writeStartEvent(work);
-      const result = work.fail(undefined, errorMessage(thrown), 0);
-      // A refusal may depend on the memory that was left.
-      if (refusal === undefined) history?.note({ kind: 'refused', task: taskId, error: result.error });
-      return result;
+      return work.refuse(errorMessage(thrown), refusal !== undefined);
     }
   }
 
@@ -186,9 +183,10 @@ export class RunWork implements RunPorts {
     result: TaskResult,
     onPublished: OnPublished,
   ): void {
+    const published = work.recordRefusal?.() ?? result;
     if (outcome !== undefined) this.#keepOutcome(work.task.id, outcome);
-    if (!result.ok) work.recordTotalFailure(result.error);
-    this.#settle(work, result, onPublished);
+    if (!published.ok) work.recordTotalFailure(published.error);
+    this.#settle(work, published, onPublished);
   }
 
   /** Publishes at once, or during a replay when the task was published before. @param publish gets the error of a failed one */
@@ -274,7 +272,6 @@ export class RunWork implements RunPorts {
     journal.write(Object.assign(ending, toTaskFields(work), toCountFields(work), duration));
   }
 
-  /** Returns what is kept of a task for those who look at it (D59); undefined when it has not begun. */
   /** Returns the wait of a task, or of an item of it (D81); undefined when it does not wait. */
   findWait({ id, pool, repeat }: Task, item: number | undefined): WaitingFor | undefined {
     return pool === undefined && repeat === undefined
@@ -282,6 +279,7 @@ export class RunWork implements RunPorts {
       : this.#services.waitingCalls.find(id, item);
   }
 
+  /** Returns what is kept of a task for those who look at it (D59); undefined when it has not begun. */
   getTrace(taskId: string): TaskTrace | undefined {
     const task = this.#tasks.get(taskId);
     return task instanceof TaskWork ? task.trace : task;

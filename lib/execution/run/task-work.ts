@@ -67,6 +67,8 @@ export class TaskWork implements CallOwner {
   attempts = 0;
   /** The outcome of an earlier run that replaces an invocation. */
   reused: TaskOutcome | undefined;
+  /** Set while facts are replayed for a task that cannot begin: records its failure. */
+  recordRefusal: (() => FailedResult) | undefined;
   /** Set when the task has failed although none of its calls had failed it. */
   ownFailure: { readonly attempts: number } | undefined;
   /** True when the task has a failure that was not collected. */
@@ -308,6 +310,24 @@ export class TaskWork implements CallOwner {
     this.trace.onFailure(failure, thrown, this.now());
     const { error, collected } = failure;
     return { ok: false, error, ...(collected && { collected }) };
+  }
+
+  /**
+   * Fails a task that cannot begin. While facts are replayed, it fails with its publication: the failures of calls wait for
+   * their facts, too, and the first failure is the error of the run (D16).
+   *
+   * @param isNoted a refusal is noted, because it may depend on the memory that was left
+   */
+  refuse(error: string, isNoted: boolean): FailedResult {
+    const { history } = this.run.services;
+    const record = (): FailedResult => {
+      const result = this.fail(undefined, error, 0);
+      if (!isNoted) history?.note({ kind: 'refused', task: this.task.id, error: result.error });
+      return result;
+    };
+    if (history?.replay === undefined) return record();
+    this.recordRefusal = record;
+    return { ok: false, error };
   }
 
   protected recordFailure(item: number | undefined, message: string, attempts: number): TaskFailure {

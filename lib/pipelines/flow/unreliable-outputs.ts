@@ -3,16 +3,22 @@ import type { TaskList } from './handlers.js';
 
 const NO_OUTPUTS: readonly string[] = [];
 
+type ListOf = (id: string) => TaskList | undefined;
+
 /**
- * Finds the tasks of which a run may lack the output although it goes on: those with `when` or `on_error: continue`, and those
- * that read such an output without a default, which are skipped then (D78). Each is with the task that it depends on, or with
- * itself.
+ * Finds the tasks of which a run may lack the output although it goes on: those with `when` or `on_error: continue`, handlers
+ * that read what may not have run (D80), and those that read such an output without a default, which are skipped then (D78).
+ * Each is with the task that it depends on, or with itself.
  */
-export function findUnreliable({ tasks, uncertain }: PipelineDraft): ReadonlyMap<string, string> {
+export function findUnreliable(
+  { tasks, uncertain }: PipelineDraft,
+  listOf: ListOf,
+): ReadonlyMap<string, string> {
   const causes = new Map<string, string>();
-  if (uncertain.size === 0) return causes;
+  const handlers = tasks.filter((task) => task.list !== 'tasks' && readsOtherCase(task, listOf));
+  const found = [...uncertain, ...handlers.map(({ id }) => id)];
+  if (found.length === 0) return causes;
   const readers = listReaders(tasks);
-  const found = [...uncertain];
   for (const id of found) causes.set(id, id);
   for (let id = found.pop(); id !== undefined; id = found.pop()) {
     for (const reader of readers.get(id) ?? []) {
@@ -54,13 +60,18 @@ function readOutputs(task: DraftTask): ReadonlySet<string> {
 export function listNeededOutputs(
   task: DraftTask,
   unreliable: ReadonlyMap<string, string>,
-  listOf: (id: string) => TaskList | undefined,
+  listOf: ListOf,
 ): readonly string[] {
   if (unreliable.size === 0 && task.list === 'tasks') return NO_OUTPUTS;
   const needed = [...readOutputs(task)].filter(
     (id) => unreliable.has(id) || mayNotHaveRun(task.list, listOf(id)),
   );
   return needed.length === 0 ? NO_OUTPUTS : needed;
+}
+
+/** Returns true when a handler reads the output of a task of another list that may not have run. */
+function readsOtherCase(task: DraftTask, listOf: ListOf): boolean {
+  return [...readOutputs(task)].some((id) => mayNotHaveRun(task.list, listOf(id)));
 }
 
 /** Returns true when a handler of a list may run without a task of another list that ran before. */

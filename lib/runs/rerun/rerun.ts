@@ -1,3 +1,4 @@
+import type { Handlers } from '../../pipelines/pipeline.js';
 import { WavetrainError } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json/json.js';
 import { MAX_RERUN_VALUES } from '../../common/limits.js';
@@ -182,9 +183,7 @@ function* preparePipelineRerun(run: ReadablePipelineRun, request: RerunRequest):
   const pipeline = request.pipeline ?? prepared.pipeline;
   const params = yield* merge(keepParams(run, pipeline), request.params);
   const { tasks, waves, handlers } = pipeline;
-  const from = readFrom(request);
-  if (from !== undefined && handlers?.tasks.has(from) === true)
-    throw new WavetrainError('invalid_request', `"${from}" is a handler: handlers run in every rerun`);
+  assertNoHandler(request, handlers);
   const forced = findForced(run, request, {
     ids: [...tasks.keys()],
     order: waves.flat(),
@@ -203,7 +202,8 @@ function* preparePlanRerun(run: ReadablePlanRun, request: RerunRequest): Steps<R
   const plan = request.plan ?? earlier;
   const wasDefault = concurrency === (earlier.definition.plan_concurrency ?? 1);
   const chosen = request.plan_concurrency ?? (wasDefault ? undefined : concurrency);
-  const { subPipelines, statistics } = plan;
+  const { subPipelines, statistics, handlers } = plan;
+  assertNoHandler(request, handlers?.handlers);
   const forced = findForced(run, request, {
     ids: [...subPipelines.keys()],
     order: statistics.order,
@@ -229,6 +229,13 @@ function* preparePlanRerun(run: ReadablePlanRun, request: RerunRequest): Steps<R
     source: { runId: run.id, subRuns },
     earlier,
   };
+}
+
+/** @throws WavetrainError `invalid_request` for a rerun from a handler */
+function assertNoHandler(request: RerunRequest, handlers: Handlers | undefined): void {
+  const from = readFrom(request);
+  if (from === undefined || handlers?.tasks.has(from) !== true) return;
+  throw new WavetrainError('invalid_request', `"${from}" is a handler: handlers run in every rerun`);
 }
 
 function sourceOptions(request: RerunRequest): { isChanged: boolean; rerunsFailedItems: boolean } {

@@ -221,7 +221,7 @@ function findTaskView(
       `run ${run.id} belongs to a plan: sub_pipeline must say in which sub-pipeline "${taskId}" is`,
     );
   }
-  const part = findParts(run, subPipeline, hold).at(isHandler ? -1 : 0);
+  const part = isHandler ? findHandlers(run, hold) : findParts(run, subPipeline, hold)[0];
   const task = part?.tasks.find(({ id }) => id === taskId);
   if (part === undefined || task === undefined) throw notFound(`run ${run.id} has no task "${taskId}"`);
   return { part, view: new TaskView(part, task) };
@@ -249,9 +249,16 @@ function findParts(run: ReadableRun, subPipeline: string | undefined, hold: Hold
     const skipReason = run.subRuns.skipped.get(id);
     return skipReason === undefined ? part : { ...part, skipReason: `its sub-pipeline was: ${skipReason}` };
   });
+  const handlers = subPipeline === undefined ? findHandlers(run, hold) : undefined;
+  return handlers === undefined ? parts : [...parts, handlers];
+}
+
+/** The handlers of a plan; undefined for a plan without any. */
+function findHandlers(run: ReadablePlanRun, hold: HoldMemory): PipelineView | undefined {
   const { handlers } = run.prepared;
-  if (handlers === undefined || subPipeline !== undefined) return parts;
-  return [...parts, toPart(run, handlers, toBegun(run, run.subRuns.handlers, hold), { isOver, isSettled })];
+  const { isSettled } = run;
+  const end = { isOver: isSettled, isSettled };
+  return handlers && toPart(run, handlers, toBegun(run, run.subRuns.handlers, hold), end);
 }
 
 /** @param begun undefined for a sub-pipeline, or handlers, that have not begun */

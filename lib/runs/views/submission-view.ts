@@ -115,7 +115,7 @@ export function* showBlackboard(
 
 const WRITES_PER_STEP = 5000;
 
-/** In order: no two sub-pipelines of a plan store the same key. */
+/** In order: no two sub-pipelines of a plan store the same key, and its handlers are last. */
 function* listWrites(run: ReadableRun): Iterable<Write> {
   const runs = run.kind === 'plan' ? [...run.subRuns.begun.values(), run.subRuns.handlers] : [run];
   for (const found of runs) {

@@ -45,6 +45,7 @@ export class MemoryFactLog implements FactLog {
 export interface ScriptedCall {
   readonly key: string;
   readonly attempt: number;
+  readonly inputs: JsonObject;
 }
 
 /** A tool that answers after `ms`, or at once after 0, and fails its first `fails` attempts. */
@@ -56,7 +57,7 @@ export function createScript(calls: ScriptedCall[]): Tool {
     openInputs: true,
     run: async (inputs, { clock, blackboard, log, task_id, item_index, attempt, signal }) => {
       const { ms = 1, fails = 0, value = null, key, final = false, counts = false } = inputs as Script;
-      calls.push({ key: `${task_id}[${item_index}]`, attempt });
+      calls.push({ key: `${task_id}[${item_index}]`, attempt, inputs });
       log(`attempt ${attempt}`);
       if (ms > 0) {
         await new Promise<void>((resolve, reject) => {

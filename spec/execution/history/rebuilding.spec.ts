@@ -137,6 +137,9 @@ const PIPELINES = {
   'rounds that run a pipeline': `{id: a, tool: in_sequence, repeat: {until: {value: "{{this.output}}", minimum: 2}, every: 2ms}, inputs: {counts: true, pipelines: [
       {id: one, goal: g, inputs: {v: 0}, tasks: [{id: x, tool: script, inputs: {value: 7, ms: 2}}]}]}},
     {id: c, tool: script, inputs: {value: "{{a.output}}"}}`,
+  'a task that cannot begin beside one whose inputs are refused before': `{id: a, tool: script, inputs: {value: 1}},
+    {id: b, tool: script, inputs: {value: "{{a.output.missing}}"}}, {id: c, tool: script, await: [a], when: "{{pipeline.inputs.items1[9]}}"}],
+    on_failure: [{id: f, tool: script, inputs: {ms: 2, value: "{{run.failed_task}}"}}`,
   'inputs that are refused': `{id: a, tool: script, inputs: {value: 1}}, {id: b, tool: transform, inputs: {input: "{{a.output.n.m}}", expression: "x"}}`,
 };
 

@@ -80,7 +80,8 @@ describe('Handlers of a plan (D80)', () => {
 
   it('refuse a cancel, and end by force with the calls and the waits that they have', async () => {
     const plan = await startPlan([STORES], {
-      head: `finally: [{id: poll, tool: mock, repeat: {until: {value: "{{this.output.call_count}}", minimum: 9}, every: 60}}], `,
+      head: `finally: [{id: poll, tool: mock, repeat: {until: {value: "{{this.output.call_count}}", minimum: 9}, every: 60}},
+        {id: call, tool: run_pipeline, inputs: {pipeline: {id: inner, goal: g, tasks: [{id: t, tool: controlled}]}}}], `,
     });
     expect(plan.record()).to.deep.include({ status: 'succeeded', settled: false });
     expect(plan.run.waitingFor).to.deep.include({ reason: 'repeat' });
@@ -88,7 +89,9 @@ describe('Handlers of a plan (D80)', () => {
     await plan.cancel(true);
     const { settled, status, handler_failures: failures } = plan.record();
     expect({ settled, status }).to.deep.equal({ settled: true, status: 'succeeded' });
-    expect(failures).to.have.length(1);
+    expect(failures?.map(({ task_id }) => task_id)).to.have.members(['poll', 'call']);
+    expect(plan.controlled.last.context.signal.aborted).to.equal(true);
+    expect(plan.clock.pending).to.equal(0);
   });
 
   it('run after a cancel when all that was at work has ended', async () => {

@@ -105,11 +105,12 @@ describe('Handlers (D80)', () => {
     const { run } = await start(
       `${BROKEN}, {id: late, tool: mock, await: [b]}, {id: unsure, tool: mock, when: "{{late.output}}"}`,
       `finally: [{id: x, tool: mock, inputs: {v: "{{b.output}}"}}, {id: y, tool: mock, inputs: {v: "{{late.output}}"}},
-         {id: z, tool: mock, inputs: {v: "{{late.output ?? 0}}", s: "{{unsure.status}}", e: "{{unsure.error}}"}}]`,
+         {id: after, tool: mock, inputs: {v: "{{y.output}}"}}, {id: z, tool: mock, inputs: {v: "{{late.output ?? 0}}", s: "{{unsure.status}}", e: "{{unsure.error}}"}}]`,
     );
     expect(run.record().skipped).to.deep.equal([
       { task_id: 'x', reason: 'it reads the output of "b", which has failed' },
       { task_id: 'y', reason: 'it reads the output of "late", which did not run' },
+      { task_id: 'after', reason: 'it reads the output of "y", which was skipped' },
     ]);
     expect(run.record().handlers?.['z']).to.deep.include({ inputs: { v: 0, s: 'skipped', e: null } });
   });
@@ -167,10 +168,14 @@ describe('Handlers (D80)', () => {
   it('have five minutes by default, beside which the timeout of the run does not count any more', async () => {
     const { run, tool } = await start(
       '{id: a, tool: controlled}',
-      'timeout: 1m, on_failure: [{id: slow, tool: controlled, inputs: {why: "{{run.error}}", task: "{{run.failed_task ?? null}}"}}]',
+      'timeout: 1m, on_failure: [{id: slow, tool: controlled, inputs: {why: "{{run.error}}", code: "{{run.error_code}}", task: "{{run.failed_task ?? null}}"}}]',
     );
     await run.advance(60_000);
-    expect(tool.last.inputs).to.deep.equal({ why: 'the run took longer than its timeout of 1m', task: null });
+    expect(tool.last.inputs).to.deep.equal({
+      why: 'the run took longer than its timeout of 1m',
+      code: 'run_timeout',
+      task: null,
+    });
     await run.advance(299_999);
     expect(run.record()).to.include({ status: 'failed', error_code: 'run_timeout', settled: false });
     await run.advance(1);

@@ -70,6 +70,19 @@ describe('The machine of a plan with handlers (D80)', () => {
     expect([stateOf(plan), handlersAtWork(plan)]).to.deep.equal(['failed+', ['first']]);
   });
 
+  it('ignores the blackboard that is collected after a cancel has begun its handlers', () => {
+    const ports = new FakePlanPorts(HANDLERS);
+    ports.holdsConclusion = true;
+    const plan = startPlanMachine([{ id: 'a', needs: [] }], { ports });
+    ports.succeed('a');
+    plan.actor.send({ type: 'cancel' });
+    expect([stateOf(plan), handlersAtWork(plan)]).to.deep.equal(['cancelled+', ['undo']]);
+    ports.onConcluded?.({ ok: true });
+    expect(plan.actor.getSnapshot().children['sub-runs']?.getSnapshot().value).to.equal('handling');
+    for (const id of ['undo', 'clean']) succeedHandler(plan, id);
+    expect(stateOf(plan)).to.equal('cancelled.');
+  });
+
   for (const type of ['cancel', 'force'] as const) {
     it(`runs them when everything at work has ended after a "${type}"`, () => {
       const plan = start();

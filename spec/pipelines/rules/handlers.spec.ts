@@ -66,7 +66,7 @@ describe('The check of handlers (D80)', () => {
       '/tasks/0/await/0 task "a" awaits "z", which runs when all tasks have ended',
       '/tasks/0/inputs/v {{z.output}}: "z" is a handler, which runs when all tasks have ended',
       '/tasks/0/inputs/w {{run.error}}: task "a" runs before the end of the run is known',
-      '/tasks/0/inputs/x {{run.nothing}}: "run" has only id, url, started_by, trigger, scheduled_for, answer_url, status, error, failed_task',
+      '/tasks/0/inputs/x {{run.nothing}}: "run" has only id, url, started_by, trigger, scheduled_for, answer_url, status, error, error_code, failed_task',
     ]);
   });
 

@@ -168,7 +168,7 @@ describe('What the editor proposes at the cursor', () => {
   it('is the end of the run in handlers alone, and the state of tasks that may not have run', () => {
     const inTask = labelsAt(`${TASKS}    - id: c\n      inputs: {x: "{{¦"}\n`);
     expect(inTask).to.include.members(['run.id', 'run.url', 'run.started_by']);
-    const ofEnd = ['run.status', 'run.error', 'run.failed_task'];
+    const ofEnd = ['run.status', 'run.error', 'run.failed_task', 'run.error_code'];
     expect(inTask.filter((label) => ofEnd.includes(label))).to.deep.equal([]);
     const inHandler = labelsAt(`${HANDLERS}    - id: last\n      inputs: {x: "{{¦"}\n`);
     expect(inHandler).to.include.members([...ofEnd, 'run.id', 'fetch.output', 'maybe.output']);

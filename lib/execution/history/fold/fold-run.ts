@@ -14,12 +14,15 @@ import type { PreparedPlan } from '../../prepare/prepare-plan.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { RunSummary } from '../../../common/wire/run-summary.js';
 import { type EarlierStores, earlierStores, InputRenderer } from '../../run/input-renderer.js';
-import { createRunNamespace } from '../../run/run-namespace.js';
+import { createRunNamespace, type RunEnd } from '../../run/run-namespace.js';
 import { assertRecord } from '../../session/session.js';
 import type { Write } from '../../session/session-overrides.js';
 import { StoredValues } from '../../session/stored-values.js';
 import { FoldedPipelineRun, FoldedPlanRun, type FoldedParts, FoldedSubRun } from './folded-run.js';
 import { FoldedWork } from './folded-work.js';
+
+/** The place of a plan, where its handlers are too. */
+const PLAN_PLACE = '';
 
 /** So many facts are folded in less than a millisecond. */
 const FACTS_PER_STEP = 500;
@@ -41,8 +44,7 @@ export function* foldPipelineRun(prepared: PreparedRun, context: FoldContext): S
     prepared,
     subPipeline: undefined,
     createNamespace: (areHandled) => {
-      const { status, error, failed_task: failedTask } = context.summary;
-      return toNamespace(context, areHandled ? { status, error, failedTask } : undefined);
+      return toNamespace(context, areHandled ? toEnd(context.summary) : undefined);
     },
     createRenderer: (found) =>
       new InputRenderer(
@@ -109,9 +111,9 @@ class PlanFold {
     this.#context = context;
   }
 
-  /** Undefined for a sub-pipeline that the plan does not have. @param id empty for the handlers of the plan */
+  /** Undefined for a sub-pipeline that the plan does not have. @param id the place of the plan for its handlers */
   find(id: string): FoldedSubRun | undefined {
-    if (id === '') return this.handlers;
+    if (id === PLAN_PLACE) return this.handlers;
     const found = this.begun.get(id);
     const prepared = this.#prepared.subRuns.get(id);
     if (found !== undefined || prepared === undefined) return found;
@@ -128,12 +130,11 @@ class PlanFold {
 
   #createHandlersWork(prepared: PreparedRun): FoldedWork {
     const { summary, budget } = this.#context;
-    const { status, error, failed_task: failedTask } = summary;
     return new FoldedWork({
       ...this.#context,
       prepared,
       subPipeline: undefined,
-      createNamespace: () => toNamespace(this.#context, { status, error, failedTask }),
+      createNamespace: () => toNamespace(this.#context, toEnd(summary)),
       createRenderer: (work) =>
         new InputRenderer(
           { prepared, work },
@@ -172,20 +173,25 @@ class PlanFold {
   }
 
   onBegun(id: string, at: number): void {
-    if (id === '') return;
+    if (id === PLAN_PLACE) return;
     const run = id === HANDLERS_ID ? this.#beginHandlers() : this.find(id);
     if (run !== undefined) run.startedAt = at;
   }
 
-  onStatus({ sub_pipeline: id, status, time, error, failed_task: failedTask }: SubPipelineEvent): void {
+  onStatus({ sub_pipeline: id, status, time, ...event }: SubPipelineEvent): void {
     // A skipped one has no run.
     const run = status === 'skipped' ? undefined : this.find(id);
     if (run === undefined || status === 'skipped') return;
     run.status = status;
-    run.error = error ?? null;
-    run.failedTask = failedTask ?? null;
+    run.error = event.error ?? null;
+    run.errorCode = event.error_code ?? null;
+    run.failedTask = event.failed_task ?? null;
     if (status !== 'queued' && status !== 'running') run.finishedAt = Date.parse(time);
   }
+}
+
+function toEnd({ status, error, error_code: errorCode, failed_task: failedTask }: RunSummary): RunEnd {
+  return { status, error, errorCode, failedTask };
 }
 
 function toNamespace(

@@ -177,6 +177,7 @@ export class FoldedSubRun implements ReadableSubRun {
   readonly work: FoldedWork;
   status: RunStatus = 'queued';
   error: string | null = null;
+  errorCode: string | null = null;
   failedTask: FailedTask | null = null;
   startedAt: number | null = null;
   finishedAt: number | null = null;

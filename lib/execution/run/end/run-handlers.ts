@@ -10,7 +10,7 @@ import { RunTimeout } from './run-timeout.js';
 const DEFAULT_TIMEOUT = '5m';
 
 /** The run whose handlers run. */
-interface HandledRun {
+interface TimedRun {
   readonly status: RunStatus;
   /** Aborts what is at work, and lets the next list begin. */
   timeOut(): void;
@@ -40,7 +40,7 @@ export class RunHandlers {
   }
 
   /** Call when the first handler of a list begins. */
-  begin(list: HandlerListName, run: HandledRun): void {
+  begin(list: HandlerListName, run: TimedRun): void {
     this.stop();
     this.list = list;
     this.stopReason = undefined;

@@ -237,6 +237,7 @@ function runMember(name: string, detail: string, info: string, boost: number): P
 const RUN_END: readonly Proposal[] = [
   runMember('status', 'text', 'How the tasks have ended: succeeded, failed or cancelled.', 7),
   runMember('error', 'text or null', 'What the run has failed of.', 6),
+  runMember('error_code', 'text or null', 'The code of that error: run_timeout when its time was over.', 4),
   runMember(
     'failed_task',
     'text or null',
