@@ -10,7 +10,8 @@ import type { Path } from '../../definition/problems/problem.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import type { Reference } from '../../definition/template/reference.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';
-import { writtenTextOf } from '../flow/conditions.js';
+import { readsItem, writtenTextOf } from '../flow/conditions.js';
+import { mayLackOutput } from '../flow/unreliable-outputs.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 
 type DraftCondition = DraftTask['conditions'][number];
@@ -34,7 +35,7 @@ export function* checkConditions(
   const hasConditions = draft.uncertain.size > 0 || draft.tasks.some(({ until }) => until.length > 0);
   if (!hasConditions) return;
   const params = isObject(definition) && isObject(definition['params']) ? definition['params'] : {};
-  const causes = new Map(draft.tasks.flatMap((task) => toCause(task, draft)));
+  const causes = new Map(draft.tasks.flatMap(toCause));
   for (const task of draft.tasks) {
     yield;
     for (const condition of [...task.conditions, ...task.until])
@@ -168,10 +169,11 @@ function* checkPossible(
 }
 
 /** Why the run may lack the output of a task, as the end of a sentence. */
-function toCause({ id, conditions: [first] }: DraftTask, { uncertain }: PipelineDraft): [string, string][] {
-  if (!uncertain.has(id)) return [];
-  if (first === undefined) return [[id, 'has failed']];
-  return [[id, `is, by its condition ${ellipsize(writtenTextOf(first.value), 80)}`]];
+function toCause(task: DraftTask): [string, string][] {
+  if (!mayLackOutput(task)) return [];
+  const condition = task.conditions.find((each) => !readsItem(each));
+  if (condition === undefined) return [[task.id, 'has failed']];
+  return [[task.id, `is, by its condition ${ellipsize(writtenTextOf(condition.value), 80)}`]];
 }
 
 /** Warns once of each task whose output is read without a default, although there may be none. */
