@@ -26,6 +26,7 @@ import type { Catalog } from '../tools/catalog.js';
 import type { Tool } from '../tools/tool.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import { HANDLER_LISTS } from '../definition/schema/fields.js';
+import { hintForConditionText } from '../definition/schema/foreign-values.js';
 import { listConditions, listUntil, type WrittenCondition } from './flow/conditions.js';
 import type { TaskList } from './flow/handlers.js';
 import type { Upstream } from './flow/waves.js';
@@ -219,19 +220,32 @@ class DraftReader {
   ): Steps<readonly DraftCondition[]> {
     const conditions: DraftCondition[] = [];
     for (const condition of written) {
-      const { template, texts } = yield* this.#compile(condition.value, condition.path);
+      const { template, texts } = yield* this.#compile(
+        condition.value,
+        condition.path,
+        undefined,
+        hintForCondition,
+      );
       const references = yield* this.#resolveReferences(texts, condition.path, isOfRound);
       conditions.push({ ...condition, template, references });
     }
     return conditions;
   }
 
-  *#compile(value: unknown, path: Path, verbatim?: ReadonlySet<string>): Steps<Compiled> {
+  /** @param hintFor a text that is no template */
+  *#compile(
+    value: unknown,
+    path: Path,
+    verbatim?: ReadonlySet<string>,
+    hintFor?: (value: unknown) => string | undefined,
+  ): Steps<Compiled> {
     const maxProblems = MAX_PROBLEMS + 1 - this.#diagnostics.length;
     const options = { table: this.#table, verbatim, maxProblems };
     const compilation = yield* compileInSteps((value ?? null) as Json, options);
     for (const problem of compilation.problems) {
-      this.#diagnostics.push(describeSyntaxError(problem, [...path, ...problem.path]));
+      const hint = hintFor?.(value);
+      const described = describeSyntaxError(problem, [...path, ...problem.path]);
+      this.#diagnostics.push(hint === undefined ? described : { ...described, hint });
     }
     this.#compiledBytes += compilation.sizeBytes;
     return compilation;
@@ -337,6 +351,10 @@ class ReferenceInText implements LocatedReference {
 
 function describeSyntaxError({ message, hint, start }: TemplateProblem, path: Path): Diagnostic {
   return { code: 'template_syntax', message, path, hint, at: start };
+}
+
+function hintForCondition(value: unknown): string | undefined {
+  return typeof value === 'string' ? hintForConditionText(value) : undefined;
 }
 
 function toText(value: unknown): string | undefined {

@@ -2,6 +2,7 @@ import type { Steps } from '../common/scheduling/steps.js';
 import { nearest } from '../definition/did-you-mean.js';
 import type { Diagnostic } from '../definition/problems/diagnostic.js';
 import type { Path } from '../definition/problems/problem.js';
+import { hintForConditionText } from '../definition/schema/foreign-values.js';
 import { type Reference, resolveReference } from '../definition/template/reference.js';
 import { compileInSteps, pathOfText, type Template } from '../definition/template/template.js';
 import { listConditions, type WrittenCondition } from '../pipelines/flow/conditions.js';
@@ -53,7 +54,15 @@ export function* readPlanConditions(
       }),
     );
     const diagnostics = compiled.problems.map(({ message, hint, start, path: inner }): Diagnostic => {
-      return { code: 'template_syntax', message, path: [...written.path, ...inner], hint, at: start };
+      const { value } = written;
+      const meant = typeof value === 'string' ? hintForConditionText(value) : undefined;
+      return {
+        code: 'template_syntax',
+        message,
+        path: [...written.path, ...inner],
+        hint: meant ?? hint,
+        at: start,
+      };
     });
     const { template, sizeBytes } = compiled;
     conditions.push({ ...written, template, references, sizeBytes, diagnostics });

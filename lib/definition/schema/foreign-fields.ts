@@ -17,7 +17,7 @@ import {
   hintForTolerance,
 } from './foreign-values.js';
 import { type ForeignWord, normalizeWord } from './foreign-word.js';
-import { guessKeys, joinTexts } from './value-hints.js';
+import { guessKeys, joinTexts, WAIT_HINT } from './value-hints.js';
 
 /**
  * Words that other products have where ours has another word, or nothing (docs/other-products.md). They are looked up
@@ -184,10 +184,7 @@ const REPEAT_HINTS = createHints([
     'limit max_iterations max_attempts attempts times count max max_rounds rounds check_frequency',
     { name: 'at_most' },
   ],
-  [
-    `max_duration ${TIMEOUTS} timeout`,
-    'at_most times every is how long it waits; "timeout" of the task limits each attempt, that of the pipeline the run',
-  ],
+  [`max_duration ${TIMEOUTS} timeout`, `"timeout" of the task limits each attempt; ${WAIT_HINT}`],
   [
     'on_failure on_limit fail_on_max_reached',
     'a task whose condition never holds fails; on_error: continue of the task goes on',

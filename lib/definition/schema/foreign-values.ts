@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { parseDuration } from '../../common/duration.js';
-import { type Hint, hintRename, hintRewrite } from '../problems/hint.js';
+import { type Hint, hintRename, hintRewrite, writeFlow } from '../problems/hint.js';
 import type { ForeignWord } from './foreign-word.js';
 
 /*
@@ -28,7 +28,7 @@ export function hintForCondition({ field, word, value, known }: ForeignWord): Hi
 }
 
 /** Returns the hint for a test of how the run has ended, as in `if: failure()`. @param parts what handlers stand beside */
-export function hintForOutcome(value: unknown, parts = 'tasks'): string | undefined {
+function hintForOutcome(value: unknown, parts = 'tasks'): string | undefined {
   const [, outcome = ''] = (typeof value === 'string' && OUTCOME.exec(value)) || [];
   const list = HANDLERS_BY_OUTCOME[outcome];
   return list && `tasks that run ${list} "${parts}"`;
@@ -72,6 +72,15 @@ function readComparison(value: unknown): JsonObject | undefined {
   return keyword && { value: `{{${path}}}`, ...keyword };
 }
 
+/**
+ * Returns the hint for a text that other products take for a condition: a comparison, or a test of how the run has ended.
+ * Undefined for any other.
+ */
+export function hintForConditionText(text: string): string | undefined {
+  const condition = readComparison(text);
+  return condition === undefined ? hintForOutcome(text) : `write ${writeFlow(condition, false)}`;
+}
+
 function readLiteral(text: string): Json {
   if (/^['"]/.test(text)) return text.slice(1, -1);
   if (text === 'true' || text === 'false') return text === 'true';
@@ -83,11 +92,16 @@ function readLiteral(text: string): Json {
 function toKeyword(operator: string, literal: Json): JsonObject | undefined {
   if (operator === '==') return { const: literal };
   if (operator === '!=') return { not: { const: literal } };
-  if (typeof literal !== 'number') return undefined;
-  if (operator === '>=') return { minimum: literal };
-  if (operator === '<=') return { maximum: literal };
-  return { not: operator === '>' ? { maximum: literal } : { minimum: literal } };
+  const keyword = BOUNDS[operator];
+  return keyword !== undefined && typeof literal === 'number' ? { [keyword]: literal } : undefined;
 }
+
+const BOUNDS: Readonly<Record<string, string>> = {
+  '>=': 'minimum',
+  '<=': 'maximum',
+  '>': 'exclusiveMinimum',
+  '<': 'exclusiveMaximum',
+};
 
 /** Reads a precondition of Dagu: `{condition: "{{a.output.state}}", expected: done}`. */
 function readExpectation({

@@ -45,6 +45,20 @@ const UNTIL: Filling = {
   place: 'first',
 };
 
+/** Keys with which other products join conditions. */
+const ALTERNATIVES = ['any', 'or', 'anyOf', 'any_of', 'oneOf', 'one_of'];
+const CONJUNCTIONS = ['all', 'and', 'allOf', 'all_of'];
+
+/** Returns the hint for a condition that is a map without a template: one of conditions, or one of keywords alone. */
+function hintForCondition(owner: unknown): string {
+  const has = (keys: readonly string[]): boolean =>
+    isObject(owner) && keys.some((key) => Object.hasOwn(owner, key));
+  if (has(ALTERNATIVES))
+    return 'conditions have no "or": let a task with the tool transform compute it, or write a task for each; for one value write {value: "{{params.NAME}}", enum: [A, B]}';
+  if (has(CONJUNCTIONS)) return 'write the conditions as a list: all must hold';
+  return 'write the template under "value", as in {value: "{{params.NAME}}", const: VALUE}';
+}
+
 /** Suggests what to write for the fields that a definition and its tasks must have (D8). */
 export class MissingFields {
   readonly #definition: unknown;
@@ -60,6 +74,7 @@ export class MissingFields {
 
   /** @param owner the map at the path, which lacks the field */
   hintFor(field: string, path: Path, owner: unknown): Hint | undefined {
+    if (field === 'value') return hintForCondition(owner);
     const filling = this.#fillingOf(field, path);
     if (filling === undefined) return undefined;
     const { hint: text, ...rest } = filling;

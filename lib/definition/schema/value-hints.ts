@@ -35,6 +35,8 @@ export function hintForWrongType({ path, wanted, value }: WrongType, keyLists: K
       return field === 'parallel_over' ? hintForItems(value) : hintForText(field, value);
     case 'integer':
     case 'number':
+      if (field === 'at_most' && typeof value === 'string' && parseWords(value) !== undefined)
+        return WAIT_HINT;
       return hintForNumber(field, value, wanted);
     default:
       return undefined;
@@ -46,6 +48,10 @@ const LISTS_OF_TASKS: readonly string[] = ['tasks', ...HANDLER_LISTS];
 const OBJECT_HINTS: Readonly<Record<string, string>> = { inputs: 'write each input as NAME: VALUE' };
 
 const REPEAT_HINT = 'write repeat: {until: "{{this.output.done}}", every: 30s, at_most: 20}';
+
+/** How long a task repeats is no field of its own. */
+export const WAIT_HINT =
+  'at_most is a number of rounds: it waits for at most that many times "every"; a strict limit is "timeout" of the pipeline, or of one that run_pipeline runs';
 
 function hintForText(field: string, value: unknown): Hint | undefined {
   if (typeof value !== 'number' && typeof value !== 'boolean') return undefined;

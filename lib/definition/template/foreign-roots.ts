@@ -31,6 +31,10 @@ export function hintForForeignRoot(
     }
     case 'workflow':
       return hintForParameters(path, suggest);
+    case 'error':
+    case 'failed_task':
+    case 'run_id':
+      return path.length > 0 ? undefined : suggest(root === 'run_id' ? 'run.id' : `run.${root}`);
     case 'secret':
       return suggest(formatPath('secrets', path));
     default:

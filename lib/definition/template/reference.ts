@@ -45,6 +45,17 @@ const RUN_MEMBERS = ['id', 'url', 'started_by', 'trigger', 'scheduled_for', 'ans
 /** The members of `run` that only handlers can read: before, the end of the run is not known. */
 const HANDLER_MEMBERS = ['status', 'error', 'error_code', 'failed_task'];
 
+/** Words of other products for members of `run`. */
+const RUN_WORDS: ReadonlyMap<string, string> = new Map([
+  ...['message', 'error_message', 'exception', 'reason', 'failure'].map((word) => [word, 'error'] as const),
+  ...['state', 'result', 'outcome', 'conclusion'].map((word) => [word, 'status'] as const),
+  ...['task', 'failed', 'failed_step', 'step'].map((word) => [word, 'failed_task'] as const),
+  ...['code', 'exit_code', 'error_type'].map((word) => [word, 'error_code'] as const),
+  ...['link', 'html_url', 'page'].map((word) => [word, 'url'] as const),
+  ...['run_id', 'uuid'].map((word) => [word, 'id'] as const),
+  ...['user', 'actor', 'triggered_by'].map((word) => [word, 'started_by'] as const),
+]);
+
 /** Returns true for the name of the namespace of the run, which a task may have. */
 export function isRunNamespace(root: string): boolean {
   return root === 'run';
@@ -141,7 +152,7 @@ function resolveRunMember(path: readonly Segment[]): Reference {
   const member = toKey(path[0]) ?? '';
   const members = [...RUN_MEMBERS, ...HANDLER_MEMBERS];
   if (members.includes(member)) return { kind: 'run', member };
-  const meant = nearest(member, members);
+  const meant = RUN_WORDS.get(member) ?? nearest(member, members);
   const hint = suggest(`run.${member}`, meant && `run.${meant}`) ?? 'write {{run.id}} or {{run.url}}';
   return unknown(`"run" has only ${members.join(', ')}`, hint);
 }

@@ -148,8 +148,16 @@ function checkOutput(
   if (taskId === task.id) {
     return [{ code: 'self_reference', message: `task "${taskId}" reads its own output`, path, at }];
   }
-  return checkOmitted(located, taskId, reference);
+  const problems = checkOmitted(located, taskId, reference);
+  const [, member] = STATE.exec(located.source.slice(taskId.length)) ?? [];
+  if (member === undefined) return problems;
+  const elsewhere = `a handler reads {{run.${member}}}`;
+  const hint = `only tasks with "when" or "on_error: continue" have {{ID.${member}}}; ${elsewhere}; for a field of the output write {{${taskId}.output.${member}}}`;
+  return problems.map((problem) => ({ ...problem, hint }));
 }
+
+/** The path to the state of a task, which only some tasks have (D79). */
+const STATE = /^\s*\.\s*(error|status)\s*(?:\?\?|$)/;
 
 /** Warns of a path that leaves out `output` (D11). */
 function checkOmitted(

@@ -53,7 +53,9 @@ function* checkReading({ id, until, path }: DraftTask): Generator<Diagnostic> {
       ({ reference }) => reference.kind === THIS || (reference.kind === 'task' && reference.taskId === id),
     ),
   );
-  if (readsRound || until.length === 0) return;
+  // A condition without a template, or with one that is not valid, has an error of its own.
+  if (readsRound || until.some(({ references }) => references.length === 0)) return;
+  if (until.length === 0) return;
   const message = `task "${id}" repeats, but "until" never reads {{this.output}}`;
   const hint = 'write it as in until: "{{this.output.done}}"';
   yield { code: 'this_unused', message, path: [...path, 'repeat', 'until'], hint };

@@ -43,10 +43,42 @@ describe('The check of conditions (D77)', () => {
     ['"{{nope}}"', 'when', /no task "nope"/],
     ['"{{secrets.KEY}}"', 'when', /a condition cannot read secrets/],
     ['"{{a.output"', 'when', /./],
+    [
+      '"{{a.output.x == true}}"',
+      'when',
+      /no operators/,
+      /^write \{value: "\{\{a\.output\.x\}\}", const: true\}$/,
+    ],
+    ['"{{a.output.n}} > 3"', 'when', /always holds/, /exclusiveMinimum: 3\}$/],
+    ['failure()', 'when', /needs a template/, /under "on_failure", beside "tasks"$/],
+    ['"${{ always() }}"', 'when', /./, /under "finally", beside "tasks"$/],
+    ['{value: "{{a.output}}", gt: 3}', 'when/gt', /no keyword "gt"/, /did you mean "exclusiveMinimum"/],
+    ['{value: "{{a.output}}", gte: 3}', 'when/gte', /no keyword/, /"minimum"/],
+    ['{value: "{{a.output}}", lt: 3}', 'when/lt', /no keyword/, /"exclusiveMaximum"/],
+    ['{value: "{{a.output}}", lte: 3}', 'when/lte', /no keyword/, /"maximum"/],
+    ['{value: "{{a.output}}", equals: 3}', 'when/equals', /no keyword/, /"const"/],
+    ['{value: "{{a.output}}", eq: 3}', 'when/eq', /no keyword/, /"const"/],
+    ['{value: "{{a.output}}", ne: 3}', 'when/ne', /no keyword/, /^write not: \{const: 3\}$/],
+    ['{value: "{{a.output}}", in: [3]}', 'when/in', /no keyword/, /"enum"/],
+    ['{value: "{{a.output}}", notIn: [3]}', 'when/notIn', /no keyword/, /^write not: \{enum: \[3\]\}$/],
+    ['{value: "{{a.output}}", any: [{const: 3}]}', 'when/any', /no keyword/, /"anyOf"/],
+    ['{value: "{{a.output}}", not: {gt: 3}}', 'when/not/gt', /no keyword/, /"exclusiveMinimum"/],
+    ['{value: "{{a.output}}", contains: 3}', 'when/contains', /no keyword/, /transform/],
+    ['{value: "{{a.output}}", not: 3}', 'when/not', /must be a schema/, /^write not: \{const: 3\}$/],
+    [
+      '{value: "{{a.output}}", not: [x, y]}',
+      'when/not',
+      /must be a schema/,
+      /^write not: \{enum: \[x, y\]\}$/,
+    ],
+    ['{any: ["{{a.output}}", "{{a.output.x}}"]}', 'when', /no "value"/, /^conditions have no "or"/],
+    ['{or: ["{{a.output}}"]}', 'when', /no "value"/, /^conditions have no "or"/],
+    ['[{all: ["{{a.output}}"]}]', 'when/0', /no "value"/, /as a list/],
   ];
   for (const [when, path, message, hint] of problems) {
     it(`refuses ${when}`, () => {
-      const [problem] = check(when);
+      const [problem, ...others] = check(when);
+      expect(others).to.deep.equal([]);
       expect(problem?.severity).to.equal('error');
       expect(problem?.path).to.equal(`/pipeline/tasks/1/${path}`);
       expect(problem?.message).to.match(message);
@@ -132,6 +164,10 @@ describe('The check of tasks whose output may be missing (D78, D79)', () => {
 
   it('lets {{a.error}} mean the output of any other task, with a warning (D11)', () => {
     const checked = checkTaskList('- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{a.error}}"}}');
-    expect(onlyProblem(checked).code).to.equal('output_omitted');
+    const { code, hint } = onlyProblem(checked);
+    expect(code).to.equal('output_omitted');
+    expect(hint).to.equal(
+      'only tasks with "when" or "on_error: continue" have {{ID.error}}; a handler reads {{run.error}}; for a field of the output write {{a.output.error}}',
+    );
   });
 });

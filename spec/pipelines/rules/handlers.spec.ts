@@ -56,6 +56,18 @@ describe('The check of handlers (D80)', () => {
     });
   }
 
+  for (const [template, meant] of [
+    ['error', 'run.error'],
+    ['failed_task', 'run.failed_task'],
+    ['run.message', 'run.error'],
+    ['run.conclusion', 'run.status'],
+  ] as const) {
+    it(`suggests {{${meant}}} for {{${template}}} in a handler`, () => {
+      const [problem] = check(`on_failure: [{id: z, tool: mock, inputs: {v: "{{${template}}}"}}]`);
+      expect(problem?.hint).to.equal(`did you mean "${meant}"?`);
+    });
+  }
+
   it('refuses tasks that read or await a handler, or how the run has ended', () => {
     const text = `id: p\ngoal: g\ntasks:\n- {id: a, tool: mock, await: [z], inputs: {v: "{{z.output}}", w: "{{run.error}}", x: "{{run.nothing}}"}}\nfinally: [{id: z, tool: mock}]`;
     expect(

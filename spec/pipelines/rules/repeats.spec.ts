@@ -30,6 +30,14 @@ describe('The check of repeat (D83)', () => {
     [`repeat: {${UNTIL}, every: 5 min}`, 'repeat/every', /no duration/, /every: 300/],
     [`repeat: {${UNTIL}, at_most: 0}`, 'repeat/at_most', />= 1/],
     [`repeat: {${UNTIL}, at_most: 10001}`, 'repeat/at_most', /<= 10000/],
+    [
+      `repeat: {${UNTIL}, at_most: 10m}`,
+      'repeat/at_most',
+      /must be a whole number/,
+      /^at_most is a number of rounds/,
+    ],
+    [`repeat: {${UNTIL}, timeout: 10m}`, 'repeat/timeout', /no field/, /at_most is a number of rounds/],
+    ['repeat: {until: "{{this.output.done == true}}"}', 'repeat/until', /no operators/, /const: true/],
     [`repeat: {${UNTIL}, interval: 3}`, 'repeat/interval', /no field "interval"/, /did you mean "every"/],
     ['repeat: {until: done}', 'repeat/until', /needs a template/],
     ['repeat: {until: "{{a.output}}"}', 'repeat/until', /never reads \{\{this\.output\}\}/, /this\.output/],
@@ -48,7 +56,8 @@ describe('The check of repeat (D83)', () => {
   ];
   for (const [fields, path, message, hint] of problems) {
     it(`refuses ${fields}`, () => {
-      const [problem] = check(fields);
+      const [problem, ...others] = check(fields);
+      expect(others).to.deep.equal([]);
       expect(problem?.severity).to.equal('error');
       expect(problem?.path).to.equal(`/pipeline/tasks/1/${path}`);
       expect(problem?.message).to.match(message);

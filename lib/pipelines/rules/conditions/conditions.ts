@@ -1,19 +1,20 @@
 import type { CheckBudget } from '../../../common/json-schema/check-budget.js';
-import { ALLOWED_KEYWORDS, isAnnotation, SchemaReview } from '../../../common/json-schema/keywords.js';
+import { isAnnotation, SchemaReview } from '../../../common/json-schema/keywords.js';
 import { formatValuePath } from '../../../common/json-schema/violation.js';
-import { isObject } from '../../../common/json/json.js';
-import { ellipsize, joinFirst } from '../../../common/text.js';
+import { isObject, type JsonObject } from '../../../common/json/json.js';
+import { ellipsize } from '../../../common/text.js';
 import type { Diagnostic, Findings } from '../../../definition/problems/diagnostic.js';
-import { didYouMean, writeFlow } from '../../../definition/problems/hint.js';
+import { writeFlow } from '../../../definition/problems/hint.js';
 import type { Path } from '../../../definition/problems/problem.js';
-import { nearest } from '../../../definition/did-you-mean.js';
 import type { Reference } from '../../../definition/template/reference.js';
+import { hintForConditionText } from '../../../definition/schema/foreign-values.js';
 import { isTrue } from '../../../definition/template/condition.js';
 import { parseTemplate } from '../../../definition/template/parsing/parser.js';
 import { readsItem, writtenTextOf } from '../../flow/conditions.js';
 import { mayLackOutput } from '../../flow/unreliable-outputs.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../../draft.js';
 import { findContradictions } from './contradictions.js';
+import { hintForKeyword, hintForNot, valueAt } from './foreign-keywords.js';
 import { type ConditionPlace, findKnownValues } from './known-values.js';
 
 type DraftCondition = DraftTask['conditions'][number];
@@ -57,13 +58,15 @@ export function* checkCondition(
   const { value, schema, path } = condition;
   // The schema of definitions reports another type.
   if (typeof value !== 'string') return;
+  // One that cannot be parsed is reported elsewhere.
+  if (parseTemplate(value)?.ok === false) return;
   if (!hasTemplate(value)) {
     const message = `a condition needs a template, and "${ellipsize(value, 80)}" has none`;
     yield {
       code: 'invalid_value',
       message,
       path,
-      hint: `write it as in ${example}`,
+      hint: hintForConditionText(value) ?? `write it as in ${example}`,
     };
     return;
   }
@@ -97,8 +100,7 @@ function* checkAlone(condition: CheckedCondition, place: ConditionPlace): Genera
 }
 
 function hasTemplate(text: string): boolean {
-  // One that is not valid is reported elsewhere.
-  return parseTemplate(text)?.parts.some((part) => typeof part !== 'string') ?? text.includes('{{');
+  return parseTemplate(text)?.parts.some((part) => typeof part !== 'string') ?? false;
 }
 
 /** True of a text around templates, which is never empty. */
@@ -106,35 +108,25 @@ function hasOtherText(text: string): boolean {
   return parseTemplate(text)?.parts.some((part) => typeof part === 'string' && part.trim() !== '') ?? false;
 }
 
-/** A comparison of two sides that are no comparisons themselves, as other products write conditions. */
-const COMPARISON = /^(\{\{[^{}]+\}\})\s*(==|!=)=?\s*["']?([^"'{}&|<>=!]+?)["']?$/;
-
 function reportAlwaysHolds(text: string, path: Path): Diagnostic {
-  const [, template = '', operator, value = 'VALUE'] = COMPARISON.exec(text.trim()) ?? [];
-  const keyword = operator === '!=' ? `not: {const: ${value}}` : `const: ${value}`;
   const hint =
-    operator === undefined
-      ? 'write the template alone, or {value: "{{params.NAME}}", const: VALUE}, with not: {const: VALUE} for the opposite'
-      : `write {value: ${JSON.stringify(template)}, ${keyword}}`;
+    hintForConditionText(text) ??
+    'write the template alone, or {value: "{{params.NAME}}", const: VALUE}, with not: {const: VALUE} for the opposite';
   const message = `the condition always holds: ${JSON.stringify(ellipsize(text, 80))} is a text, which is not computed`;
   return { code: 'invalid_value', message, path, hint };
 }
 
-function reviewSchema(
-  schema: Readonly<Record<string, unknown>>,
-  path: Path,
-  budget: CheckBudget,
-): Diagnostic[] {
+function reviewSchema(schema: JsonObject, path: Path, budget: CheckBudget): Diagnostic[] {
   const review = new SchemaReview(budget);
   review.visitKeywords(schema, Object.keys(schema), []);
   return review.errors.map(({ path: place, unknownKeyword, message }) => {
     const code = 'invalid_value';
+    const operand = valueAt(schema, place);
     if (unknownKeyword === undefined) {
-      return { code, message: `"${formatValuePath(place)}" ${message}`, path: [...path, ...place] };
+      const hint = place.at(-1) === 'not' ? hintForNot(operand) : undefined;
+      return { code, message: `"${formatValuePath(place)}" ${message}`, path: [...path, ...place], hint };
     }
-    const meant = nearest(unknownKeyword, ALLOWED_KEYWORDS);
-    const hint =
-      meant === undefined ? `a condition may have ${joinFirst(ALLOWED_KEYWORDS, 30)}` : didYouMean(meant);
+    const hint = hintForKeyword(unknownKeyword, operand);
     const problem = `a condition has no keyword "${ellipsize(unknownKeyword, 80)}"`;
     return { code, message: problem, path: [...path, ...place], at: 'key', hint };
   });
