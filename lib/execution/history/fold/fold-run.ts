@@ -14,7 +14,7 @@ import type { PreparedPlan } from '../../prepare/prepare-plan.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { RunSummary } from '../../../common/wire/run-summary.js';
 import { type EarlierStores, earlierStores, InputRenderer } from '../../run/input-renderer.js';
-import { createRunNamespace, type RunEnd } from '../../run/run-namespace.js';
+import { createRunNamespace, type EndOfTasks } from '../../run/run-namespace.js';
 import { assertRecord } from '../../session/session.js';
 import type { Write } from '../../session/session-overrides.js';
 import { StoredValues } from '../../session/stored-values.js';
@@ -190,7 +190,7 @@ class PlanFold {
   }
 }
 
-function toEnd({ status, error, error_code: errorCode, failed_task: failedTask }: RunSummary): RunEnd {
+function toEnd({ status, error, error_code: errorCode, failed_task: failedTask }: RunSummary): EndOfTasks {
   return { status, error, errorCode, failedTask };
 }
 
