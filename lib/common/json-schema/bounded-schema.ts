@@ -1,6 +1,12 @@
 import { isObject, type Json, type JsonObject } from '../json/json.js';
 import type { CheckBudget } from './check-budget.js';
-import { createValueTest, STEPS_PER_ENTRY } from './value-tests.js';
+import {
+  createValueTest,
+  KEYWORD_TYPES,
+  type KeywordType,
+  STEPS_PER_ENTRY,
+  TYPE_TESTS,
+} from './value-tests.js';
 import type { Violation } from './violation.js';
 
 /** Checks a value at a depth of the whole. Returns false when it violates the schema, or when the check must end. */
@@ -11,25 +17,38 @@ type Schema = JsonObject | boolean;
 /**
  * A schema from a caller, compiled (D4). It has none but the allowed keywords, thus no references, so that each of its
  * schemas is applied to each value at most once; a budget bounds how often that is. The verdict is that of JSON Schema
- * 2020-12.
+ * 2020-12, unless keywords imply types (D77).
  */
 export class BoundedSchema {
   readonly #budget: CheckBudget;
   readonly #maxViolations: number;
+  readonly #impliesTypes: boolean;
   readonly #check: Check;
   /** The keys and indexes that lead to the value that is being checked; longer than its depth after deeper values. */
   readonly #path: (string | number)[] = [];
   #violations: Violation[] = [];
   /** Above 0 in the branches of `anyOf`, `oneOf` and `not`, whose violations are not reported. */
   #silent = 0;
+  /** True while schemas within `not` are compiled, but for those within a second one. */
+  #isNegated = false;
+  /** The first value in a `not` whose type is not that of its keyword. */
+  #mistyped: Violation | undefined;
 
   /**
    * @param schema without errors (`SchemaReview`)
    * @param maxViolations the check ends when it has found more
+   * @param types `implied`: a value violates a keyword that is about another type, and `not` around that keyword, too,
+   * unless `type` stands beside it
    */
-  constructor(schema: JsonObject, budget: CheckBudget, maxViolations: number) {
+  constructor(
+    schema: JsonObject,
+    budget: CheckBudget,
+    maxViolations: number,
+    types: 'explicit' | 'implied' = 'explicit',
+  ) {
     this.#budget = budget;
     this.#maxViolations = maxViolations;
+    this.#impliesTypes = types === 'implied';
     this.#check = this.#compile(schema);
   }
 
@@ -46,7 +65,12 @@ export class BoundedSchema {
       return (value, depth) => this.#budget.take(1) && this.#fail('false schema', false, value, depth);
     }
     const { type, ...others } = schema;
-    const checks = Object.keys(others).flatMap((keyword) => this.#compileKeyword(keyword, others) ?? []);
+    const impliesTypes = this.#impliesTypes && type === undefined;
+    const checks = Object.keys(others).flatMap((keyword) => {
+      const check = this.#compileKeyword(keyword, others);
+      const needed = impliesTypes ? KEYWORD_TYPES.get(keyword) : undefined;
+      return (needed && check ? this.#requireType(needed, keyword, check) : check) ?? [];
+    });
     const checkType = type === undefined ? undefined : this.#compileKeyword('type', schema);
     return (value, depth) => {
       if (!this.#budget.take(1 + checks.length)) return false;
@@ -76,7 +100,7 @@ export class BoundedSchema {
       case 'oneOf':
         return this.#passes(keyword, operand as Schema[], (passed) => passed === 1);
       case 'not':
-        return this.#passes(keyword, [operand as Schema], (passed) => passed === 0);
+        return this.#not(operand as Schema);
       default: {
         const test = createValueTest(keyword, operand, this.#budget);
         return test && ((value, depth) => test(value) || this.#fail(keyword, operand, value, depth));
@@ -185,6 +209,36 @@ export class BoundedSchema {
     };
   }
 
+  #not(schema: Schema): Check {
+    this.#isNegated = !this.#isNegated;
+    const check = this.#compile(schema);
+    this.#isNegated = !this.#isNegated;
+    return (value, depth) => {
+      const before = this.#mistyped;
+      this.#mistyped = undefined;
+      this.#silent++;
+      const passed = check(value, depth);
+      this.#silent--;
+      if (passed && this.#silent === 0)
+        this.#violations.push(this.#mistyped ?? this.#describe('not', null, value, depth));
+      this.#mistyped ??= before;
+      return !passed;
+    };
+  }
+
+  /** Within `not`, a value of another type passes, so that `not` excludes it. */
+  #requireType(needed: KeywordType, keyword: string, check: Check): Check {
+    const hasType = TYPE_TESTS[needed];
+    const isNegated = this.#isNegated;
+    return (value, depth) => {
+      if (hasType(value)) return check(value, depth);
+      const violation = { ...this.#describe(keyword, null, value, depth), needed };
+      if (this.#silent === 0) this.#violations.push(violation);
+      else this.#mistyped ??= violation;
+      return isNegated;
+    };
+  }
+
   #all(checks: readonly Check[], value: unknown, depth: number): boolean {
     let ok = true;
     for (const check of checks) {
@@ -201,10 +255,12 @@ export class BoundedSchema {
   }
 
   #fail(keyword: string, wanted: Json, value: unknown, depth: number): false {
-    if (this.#silent === 0) {
-      this.#violations.push({ path: this.#path.slice(0, depth), keyword, wanted, value });
-    }
+    if (this.#silent === 0) this.#violations.push(this.#describe(keyword, wanted, value, depth));
     return false;
+  }
+
+  #describe(keyword: string, wanted: Json, value: unknown, depth: number): Violation {
+    return { path: this.#path.slice(0, depth), keyword, wanted, value };
   }
 
   #mustEnd(): boolean {

@@ -17,6 +17,23 @@ export const TYPE_TESTS: Readonly<Record<TypeName, ValueTest>> = {
   null: (value) => value === null,
 };
 
+/** The types of which keywords are. */
+export type KeywordType = 'string' | 'number' | 'array' | 'object';
+
+const KEYWORDS_BY_TYPE: Readonly<Record<KeywordType, string>> = {
+  number: 'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf',
+  string: 'minLength maxLength pattern',
+  array: 'items prefixItems minItems maxItems',
+  object: 'properties required additionalProperties minProperties maxProperties',
+};
+
+/** By keyword, the type of value that it is about: JSON Schema lets it hold of any other value. */
+export const KEYWORD_TYPES: ReadonlyMap<string, KeywordType> = new Map(
+  (['number', 'string', 'array', 'object'] as const).flatMap((type) =>
+    KEYWORDS_BY_TYPE[type].split(' ').map((keyword) => [keyword, type] as const),
+  ),
+);
+
 /** Makes the test of a keyword that contains no schemas; undefined for other keywords, and for annotations. */
 export function createValueTest(keyword: string, operand: Json, budget: CheckBudget): ValueTest | undefined {
   const bound = typeof operand === 'number' ? operand : 0;

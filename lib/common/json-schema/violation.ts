@@ -1,6 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { describeKind, isObject, type Json, parseJsonPointer } from '../json/json.js';
 import { ellipsize, formatFirst, joinFirst } from '../text.js';
+import type { KeywordType } from './value-tests.js';
 
 /** Values with more members, at any depth, get their first error only: finding all of a megabyte would take seconds. */
 export const MAX_MEMBERS_FOR_ALL_ERRORS = 5000;
@@ -14,6 +15,8 @@ export interface Violation {
   /** The type or the bound that the keyword requires, or the missing or unknown name. */
   readonly wanted: Json | undefined;
   readonly value: unknown;
+  /** The type that the keyword is about, when the value has another one. */
+  readonly needed?: KeywordType;
   /** The message of ajv, for keywords without a sentence of their own. */
   readonly message?: string;
   /** The keyword belongs to one of several branches (`anyOf`, `if`, …). */
@@ -125,6 +128,8 @@ export function describeFirstViolations(violations: readonly Violation[], nouns:
 export function describeViolation(violation: Violation, { one, all, known, hideValues }: Nouns): string {
   const { path, keyword, wanted } = violation;
   const subject = path.length === 0 ? all : `${one} "${formatValuePath(path)}"`;
+  if (violation.needed !== undefined)
+    return `${subject} is ${describeMistyped(violation.value)}, and ${keyword} needs ${NEEDED_TYPES[violation.needed]}`;
   if (keyword === 'required') {
     return path.length === 0
       ? `${one} "${formatWanted(wanted)}" is missing`
@@ -137,6 +142,20 @@ export function describeViolation(violation: Violation, { one, all, known, hideV
   }
   const actual = hideValues ? '' : formatActual(violation.value);
   return `${subject} must ${describeDemand(violation, actual)}`;
+}
+
+const NEEDED_TYPES: Readonly<Record<KeywordType, string>> = {
+  string: 'a text',
+  number: 'a number',
+  array: 'a list',
+  object: 'an object',
+};
+
+function describeMistyped(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return describeKind(value);
+  if (value === '') return 'an empty text';
+  const shown = ellipsize(quote(value), MAX_VALUE_LENGTH);
+  return typeof value === 'string' ? `the text ${shown}` : shown;
 }
 
 function formatKnown(known: Nouns['known'] = []): string {

@@ -70,7 +70,7 @@ export class ConditionCheck {
   #compile(condition: Condition, schema: JsonObject): BoundedSchema {
     let compiled = this.#schemas.get(condition);
     if (compiled === undefined) {
-      compiled = new BoundedSchema(schema, this.#budget, 1);
+      compiled = new BoundedSchema(schema, this.#budget, 1, 'implied');
       this.#schemas.set(condition, compiled);
     }
     return compiled;

@@ -98,6 +98,7 @@ export function toRepeat(
   return { until: compiled.map((each) => toCondition(each, templates)), everyMs, atMost };
 }
 
-function readsItem({ references }: CompiledCondition): boolean {
+/** Returns true for a condition that each item of a fan-out answers by itself. */
+export function readsItem({ references }: Pick<CompiledCondition, 'references'>): boolean {
   return references.some(({ reference }) => reference.kind === 'item');
 }

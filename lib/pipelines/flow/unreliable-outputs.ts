@@ -1,4 +1,5 @@
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
+import { readsItem } from './conditions.js';
 import type { TaskList } from './handlers.js';
 
 const NO_OUTPUTS: readonly string[] = [];
@@ -11,12 +12,12 @@ type ListOf = (id: string) => TaskList | undefined;
  * Each is with the task that it depends on, or with itself.
  */
 export function findUnreliable(
-  { tasks, uncertain }: PipelineDraft,
+  { tasks }: Pick<PipelineDraft, 'tasks'>,
   listOf: ListOf,
 ): ReadonlyMap<string, string> {
   const causes = new Map<string, string>();
   const handlers = tasks.filter((task) => task.list !== 'tasks' && readsOtherCase(task, listOf));
-  const found = [...uncertain, ...handlers.map(({ id }) => id)];
+  const found = [...tasks.filter(mayLackOutput), ...handlers].map(({ id }) => id);
   if (found.length === 0) return causes;
   const readers = listReaders(tasks);
   for (const id of found) causes.set(id, id);
@@ -28,6 +29,11 @@ export function findUnreliable(
     }
   }
   return causes;
+}
+
+/** Returns true for a task that may be skipped, or fail, by itself: where its items are skipped, a fan-out has an output (D78). */
+export function mayLackOutput({ fields, conditions }: DraftTask): boolean {
+  return fields['on_error'] === 'continue' || conditions.some((condition) => !readsItem(condition));
 }
 
 /** By task, those that read its output without a default. */

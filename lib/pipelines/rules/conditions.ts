@@ -10,7 +10,8 @@ import type { Path } from '../../definition/problems/problem.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import type { Reference } from '../../definition/template/reference.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';
-import { writtenTextOf } from '../flow/conditions.js';
+import { readsItem, writtenTextOf } from '../flow/conditions.js';
+import { mayLackOutput } from '../flow/unreliable-outputs.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 
 type DraftCondition = DraftTask['conditions'][number];
@@ -34,7 +35,7 @@ export function* checkConditions(
   const hasConditions = draft.uncertain.size > 0 || draft.tasks.some(({ until }) => until.length > 0);
   if (!hasConditions) return;
   const params = isObject(definition) && isObject(definition['params']) ? definition['params'] : {};
-  const causes = new Map(draft.tasks.flatMap((task) => toCause(task, draft)));
+  const causes = new Map(draft.tasks.flatMap(toCause));
   for (const task of draft.tasks) {
     yield;
     for (const condition of [...task.conditions, ...task.until])
@@ -130,7 +131,7 @@ function* checkKeywords(schema: JsonObject, path: Path, budget: CheckBudget): Ge
   const { enum: listed, const: only } = schema;
   const values = only === undefined ? listed : [only];
   if (!Array.isArray(values) || values.length > MAX_CHOICES || Object.keys(schema).length === 1) return;
-  const test = new BoundedSchema(schema, budget, 1);
+  const test = new BoundedSchema(schema, budget, 1, 'implied');
   const isPossible = values.some((value) => test.findViolations(value).length === 0);
   if (isPossible || budget.isExceeded) return;
   const message = `the condition never holds: no value in "${only === undefined ? 'enum' : 'const'}" satisfies its other keywords`;
@@ -153,7 +154,7 @@ function* checkPossible(
   const param = Object.hasOwn(params, name) ? params[name] : undefined;
   const allowed = isObject(param) ? param['enum'] : undefined;
   if (value !== `{{params.${name}}}` || !Array.isArray(allowed) || allowed.length > MAX_CHOICES) return;
-  const test = new BoundedSchema(schema, budget, 1);
+  const test = new BoundedSchema(schema, budget, 1, 'implied');
   const isPossible = allowed.some((choice) => test.findViolations(choice as Json).length === 0);
   if (isPossible || budget.isExceeded) return;
   const choices = joinFirst(
@@ -168,10 +169,11 @@ function* checkPossible(
 }
 
 /** Why the run may lack the output of a task, as the end of a sentence. */
-function toCause({ id, conditions: [first] }: DraftTask, { uncertain }: PipelineDraft): [string, string][] {
-  if (!uncertain.has(id)) return [];
-  if (first === undefined) return [[id, 'has failed']];
-  return [[id, `is, by its condition ${ellipsize(writtenTextOf(first.value), 80)}`]];
+function toCause(task: DraftTask): [string, string][] {
+  if (!mayLackOutput(task)) return [];
+  const condition = task.conditions.find((each) => !readsItem(each));
+  if (condition === undefined) return [[task.id, 'has failed']];
+  return [[task.id, `is, by its condition ${ellipsize(writtenTextOf(condition.value), 80)}`]];
 }
 
 /** Warns once of each task whose output is read without a default, although there may be none. */

@@ -2,7 +2,7 @@ import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.
 import { isRunNamespace } from '../../definition/template/reference.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 import type { TaskList } from '../flow/handlers.js';
-import { mayNotHaveRun } from '../flow/unreliable-outputs.js';
+import { mayLackOutput, mayNotHaveRun } from '../flow/unreliable-outputs.js';
 import { tasksOfConditions } from './conditions.js';
 
 /** Checks which tasks handlers read, and that nothing waits for a handler that runs later, or in another case (D80). */
@@ -12,10 +12,11 @@ export function* checkHandlers(draft: PipelineDraft): Findings {
   const listOf = new Map<string, TaskList>();
   // Of two tasks with one id, the first counts: the other one is an error.
   for (const { id, list } of draft.tasks) if (!listOf.has(id)) listOf.set(id, list);
+  const uncertain = new Set(draft.tasks.filter(mayLackOutput).map(({ id }) => id));
   for (const task of draft.tasks) {
     yield;
     yield* checkAwaits(task, listOf);
-    yield* checkReads(task, listOf, draft.uncertain);
+    yield* checkReads(task, listOf, uncertain);
   }
 }
 

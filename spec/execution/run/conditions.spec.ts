@@ -43,12 +43,44 @@ describe('A task with a condition (D77, D78)', () => {
     ['not: {const: 1}', 1, '{{pipeline.inputs.x}} is 1, which "not" excludes'],
     ['not: {const: 1}', 2, undefined],
     ['minItems: 1', [], '{{pipeline.inputs.x}} must have at least 1 items'],
+    [
+      'exclusiveMinimum: 5',
+      '12',
+      '{{pipeline.inputs.x}} is the text "12", and exclusiveMinimum needs a number',
+    ],
+    ['not: {maximum: 5}', '12', '{{pipeline.inputs.x}} is the text "12", and maximum needs a number'],
+    ['not: {maximum: 5}', 12, undefined],
+    ['not: {not: {minimum: 5}}', '12', '{{pipeline.inputs.x}} is the text "12", and minimum needs a number'],
+    ['not: {type: string, maximum: 5}', '12', '{{pipeline.inputs.x}} is "12", which "not" excludes'],
+    ['minItems: 1', null, '{{pipeline.inputs.x}} is null, and minItems needs a list'],
+    ['pattern: a', [1], '{{pipeline.inputs.x}} is a list, and pattern needs a text'],
+    ['required: [a]', '', '{{pipeline.inputs.x}} is an empty text, and required needs an object'],
+    ['type: [string, number], minimum: 5', '12', undefined],
+    ['anyOf: [{const: none}, {minimum: 5}]', 'none', undefined],
+    ['anyOf: [{const: none}, {minimum: 5}]', 'some', '{{pipeline.inputs.x}} must match a schema in "anyOf"'],
+    [
+      'not: {anyOf: [{const: none}, {minimum: 5}]}',
+      'some',
+      '{{pipeline.inputs.x}} is the text "some", and minimum needs a number',
+    ],
+    [
+      'properties: {n: {minimum: 5}}',
+      { n: '12' },
+      '{{pipeline.inputs.x}}: field "n" is the text "12", and minimum needs a number',
+    ],
+    ['not: {const: 5}', '12', undefined],
   ];
   for (const [keywords, x, reason] of schemas) {
     it(`looks at ${keywords} of ${JSON.stringify(x)}`, async () => {
       expect(await decide(`{value: "{{pipeline.inputs.x}}", ${keywords}}`, x)).to.equal(reason);
     });
   }
+
+  it('shows the beginning of a long text that has the wrong type', async () => {
+    const reason = await decide('{value: "{{pipeline.inputs.x}}", minimum: 1}', 'x'.repeat(1000));
+    expect(reason).to.match(/^\{\{pipeline\.inputs\.x\}\} is the text "x+…, and minimum needs a number$/);
+    expect(reason?.length).to.be.below(140);
+  });
 
   it('needs all conditions of a list, and looks at none after the first that does not hold', async () => {
     const when = '["{{pipeline.inputs.x}}", "{{pipeline.inputs.x.y.z}}"]';

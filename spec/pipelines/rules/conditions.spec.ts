@@ -113,6 +113,23 @@ describe('The check of tasks whose output may be missing (D78, D79)', () => {
     expect(checked.problems).to.deep.equal([]);
   });
 
+  const readsFanOut = (when: string): readonly Problem[] =>
+    checkPipelineText(`{id: p, goal: g, inputs: {go: true}, tasks: [{id: list, tool: mock},
+      {id: a, tool: mock, parallel_over: "{{list.output}}", inputs: {x: "{{item}}"}, when: ${when}},
+      {id: b, tool: mock, inputs: {x: "{{a.output}} {{a.status}}"}}]}`).problems;
+
+  it('warns of no reader of a fan-out whose items alone are skipped', () => {
+    expect(readsFanOut('"{{item.ok}}"')).to.deep.equal([]);
+  });
+
+  it('names the condition by which a fan-out is skipped, not that of its items', () => {
+    const [problem, ...others] = readsFanOut('["{{item.ok}}", "{{pipeline.inputs.go}}"]');
+    expect(problem?.message).to.equal(
+      'task "b" is skipped when "a" is, by its condition {{pipeline.inputs.go}}',
+    );
+    expect(others).to.deep.equal([]);
+  });
+
   it('warns of a handler that a run without an output skips, unless a condition says so (D80)', () => {
     const withHandler = (more: string): readonly Problem[] =>
       checkPipelineText(`{id: p, goal: g, tasks: [{id: a, tool: mock}],
