@@ -40,7 +40,7 @@ import { type CheckContext, type CheckOptions, createCheckContext } from './chec
 import { type PipelineDraft, readDraft } from './draft.js';
 import { checkNestedPipelines } from './nested-pipelines.js';
 import { assemblePipeline, type CheckNestedPipeline, type CheckResult } from './pipeline.js';
-import { checkConditions } from './rules/conditions.js';
+import { checkConditions } from './rules/conditions/conditions.js';
 import { checkParamDefinitions } from './rules/params.js';
 import { checkPipelineCalls } from './rules/pipeline-calls.js';
 import { checkPools } from './rules/pools.js';

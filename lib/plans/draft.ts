@@ -1,6 +1,7 @@
 import { isObject, toList } from '../common/json/json.js';
 import type { Path } from '../definition/problems/problem.js';
 import { SUB_PIPELINE_FIELDS } from '../definition/schema/fields.js';
+import { hintForForeignField } from '../definition/schema/foreign-fields.js';
 import { guessKeys } from '../definition/schema/value-hints.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { type PlanCondition, readPlanConditions } from './conditions.js';
@@ -85,8 +86,14 @@ const MAX_FIELDS = 50;
 
 /** Finds a field that is probably a misspelling of this one. The schema reports it; the other checks use its keys. */
 function findMisspelt(field: string, value: Record<string, unknown>): string | undefined {
-  const known: readonly string[] = SUB_PIPELINE_FIELDS;
   return Object.keys(value)
     .slice(0, MAX_FIELDS)
-    .find((key) => !known.includes(key) && nearest(key, known) === field);
+    .find((key) => isMisspelling(key, field, value));
+}
+
+/** A word of another product, such as `needs`, means what it means there. */
+function isMisspelling(key: string, field: string, owner: Record<string, unknown>): boolean {
+  const known: readonly string[] = SUB_PIPELINE_FIELDS;
+  if (known.includes(key) || nearest(key, known) !== field) return false;
+  return hintForForeignField(key, known, owner) === undefined;
 }

@@ -34,6 +34,14 @@ describe('A single mistake in a plan is one problem with a hint (D8)', () => {
     });
   });
 
+  it('reads a word of another product as no misspelt field, although it is similar', () => {
+    const text = `- {id: a, pipeline: {id: p, goal: g, tasks: [{id: s, tool: mock}]}}
+- {id: b, needs: [a], pipeline: {id: p, goal: g, tasks: [{id: s, tool: mock}]}}`;
+    const { code, hint } = onlyProblem(checkSubPipelines(text));
+    expect(code).to.equal('unknown_field');
+    expect(hint).to.match(/^the order follows from the keys/);
+  });
+
   it('reads a key in place of a list as a list of that key', () => {
     expect(storing('stores: lines')).to.deep.include({
       code: 'wrong_type',

@@ -59,6 +59,11 @@ const FORMS: Readonly<Record<string, Form>> = {
 
 export const ALLOWED_KEYWORDS: readonly string[] = Object.keys(FORMS);
 
+/** Returns true for an allowed keyword that checks nothing. */
+export function isAnnotation(keyword: string): boolean {
+  return Object.hasOwn(FORMS, keyword) && FORMS[keyword] === 'annotation';
+}
+
 /** Keywords of JSON Schema, thus not misspelt, that are not allowed. */
 export const REFUSED_KEYWORDS: ReadonlySet<string> = new Set(
   `$anchor $defs $dynamicAnchor $dynamicRef $id $ref $schema $vocabulary additionalItems contains contentEncoding

@@ -8,7 +8,7 @@ import {
   SUB_PIPELINE_FIELDS,
   TASK_FIELDS,
 } from './fields.js';
-import { hintForHandlerOfTask, hintForHandlers } from './foreign-handlers.js';
+import { hintForHandlerList, hintForHandlerOfTask, hintForHandlers } from './foreign-handlers.js';
 import {
   hintForConcurrency,
   hintForCondition,
@@ -56,6 +56,13 @@ const ALL_SUCCEED =
   'a task runs when none before it has failed, but for those with on_error: continue; tasks under "finally" beside "tasks" run in any case';
 const TOLERANCE = 'write on_error: continue, or for the items of a fan-out on_item_error: collect';
 const TOLERANCE_OF_TASKS = 'each task has its own "on_error": write on_error: continue there';
+const EXACT_TOLERANCE_OF_TASKS = { exact: hintForHandlerList, otherwise: TOLERANCE_OF_TASKS };
+const NO_TOLERANCE =
+  'a plan tolerates no failed sub-pipeline: write on_error: continue in the tasks of its pipeline that may fail';
+const CONDITION_OF_KEYS =
+  'write when: "{{session.KEY}}", or when: {value: "{{session.KEY}}", const: VALUE}; what has to be computed is stored by an earlier sub-pipeline';
+const TIMEOUT_OF_PIPELINE =
+  'write "timeout" in its pipeline, beside "tasks", as in timeout: 10m: it limits each run of that pipeline';
 const NO_SHELL =
   'there is no shell, and there are no containers: name a tool under "tool"; docs/tools.md says how to write your own';
 
@@ -159,6 +166,7 @@ const PIPELINE_HINTS = createHints([
   ['secret secrets', NO_SECRETS],
   [`${CONDITIONS} when`, CONDITIONS_OF_TASKS],
   [`${TOLERANCES} continue_on fail_fast`, TOLERANCE_OF_TASKS],
+  ['on_error', EXACT_TOLERANCE_OF_TASKS],
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
@@ -209,6 +217,7 @@ const PLAN_HINTS = createHints([
   [LABELS, { exact: hintForLabels, otherwise: TAGS }],
   [`${CONDITIONS} when`, CONDITIONS_OF_TASKS],
   [`${TOLERANCES} continue_on fail_fast`, TOLERANCE_OF_TASKS],
+  ['on_error', EXACT_TOLERANCE_OF_TASKS],
   [SCHEDULES, STARTS],
   [PAUSES, { name: 'paused' }],
   [`cache ${CACHES}`, TASK_CACHE],
@@ -217,13 +226,20 @@ const PLAN_HINTS = createHints([
 ]);
 
 const SUB_PIPELINE_HINTS = createHints([
-  [`${DEPENDENCIES} await`, 'the order follows from the keys under "reads" and "stores"'],
+  [
+    `${DEPENDENCIES} await`,
+    'the order follows from the keys under "reads" and "stores": a reader runs after those that store what it reads',
+  ],
   ['writes write outputs output provides produces', { name: 'stores' }],
   ['path uses use ref source import include', { name: 'file' }],
   ['name title', { name: 'id' }],
   ['definition spec template', { name: 'pipeline' }],
   ['params parameters with args arguments', { name: 'inputs' }],
-  [`${CONDITIONS} when`, CONDITIONS_OF_TASKS],
+  [CONDITIONS, { exact: hintForCondition, otherwise: CONDITION_OF_KEYS }],
+  [`${TOLERANCES} continue_on fail_fast`, NO_TOLERANCE],
+  ['on_error', { exact: hintForHandlerList, otherwise: NO_TOLERANCE }],
+  [`${TIMEOUTS} timeout`, TIMEOUT_OF_PIPELINE],
+  ['retry retries max_retries retry_policy retry_strategy', 'each task of its pipeline has its own "retry"'],
 ]);
 
 const HINTS = new Map<readonly string[], () => Hints>([

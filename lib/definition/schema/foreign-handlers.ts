@@ -45,6 +45,15 @@ export function hintForHandlers({ field, word, value, known }: ForeignWord): Hin
   return `write ${found} beside "${known.includes('tasks') ? 'tasks' : 'sub_pipelines'}"`;
 }
 
+/** Words that say whether a run goes on after a failure, as in `on_error: continue`. */
+const OUTCOMES: ReadonlySet<unknown> = new Set('continue ignore skip resume fail stop abort'.split(' '));
+
+/** As `hintForHandlers`, unless the value is no handler. */
+export function hintForHandlerList(foreign: ForeignWord): Hint | undefined {
+  const { value } = foreign;
+  return OUTCOMES.has(value) || typeof value === 'boolean' ? undefined : hintForHandlers(foreign);
+}
+
 /** Names the lists that a word, or the keys of a map under it, mean; undefined for any other word. */
 function describeLists(word: string, value: unknown): string | undefined {
   const list = INNER_WORDS.has(word) ? undefined : LISTS.get(word);

@@ -17,16 +17,21 @@ const SAME_CONDITION: ReadonlySet<string> = new Set(
 const SINGLE_TEMPLATE = /^\{\{[^{}$=<>!&|()]+\}\}$/;
 
 /** Returns the hint for a condition of a task: a template, a comparison, or a test of how the run has ended. */
-export function hintForCondition({ field, word, value }: ForeignWord): Hint | undefined {
+export function hintForCondition({ field, word, value, known }: ForeignWord): Hint | undefined {
   if (!SAME_CONDITION.has(word)) return undefined;
   const values = [value].flat();
   if (values.length > 0 && values.every(isSingleTemplate)) return hintRename(field, 'when');
   const single: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
   const when = isObject(single) ? readExpectation(single) : readComparison(value);
   if (when !== undefined) return hintRewrite(field, 'when', when);
+  return hintForOutcome(value, known.includes('tool') ? 'tasks' : 'sub_pipelines');
+}
+
+/** Returns the hint for a test of how the run has ended, as in `if: failure()`. @param parts what handlers stand beside */
+export function hintForOutcome(value: unknown, parts = 'tasks'): string | undefined {
   const [, outcome = ''] = (typeof value === 'string' && OUTCOME.exec(value)) || [];
   const list = HANDLERS_BY_OUTCOME[outcome];
-  return list && `tasks that run ${list} "tasks"`;
+  return list && `tasks that run ${list} "${parts}"`;
 }
 
 function isSingleTemplate(value: unknown): boolean {
@@ -34,10 +39,11 @@ function isSingleTemplate(value: unknown): boolean {
 }
 
 /** A condition of GitHub Actions about the jobs before: `always()`. */
-const OUTCOME = /^\s*(?:\$?\{\{)?\s*(always|failure|cancelled)\(\s*\)\s*(?:\}\})?\s*$/;
+const OUTCOME = /^\s*(?:\$?\{\{)?\s*(always|failure|success|cancelled)\(\s*\)\s*(?:\}\})?\s*$/;
 
 const HANDLERS_BY_OUTCOME: Readonly<Record<string, string>> = {
   always: 'however the run has ended are under "finally", beside',
+  success: 'when the run has succeeded are under "on_success", beside',
   failure: 'when the run has failed are under "on_failure", beside',
   cancelled: 'when the run was cancelled are under "on_cancel", beside',
 };

@@ -135,7 +135,7 @@ function describeValue(value: Json): string {
 }
 
 /** Values that make a template alone hold: all but `false`, null, 0, an empty text, list or map, and the text `false`. */
-function isTrue(value: Json): boolean {
+export function isTrue(value: Json): boolean {
   if (typeof value === 'string') return value !== '' && value !== 'false';
   if (typeof value !== 'object' || value === null) return Boolean(value);
   return Object.keys(value).length > 0;

@@ -3,7 +3,7 @@ import { isRunNamespace } from '../../definition/template/reference.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 import type { TaskList } from '../flow/handlers.js';
 import { mayLackOutput, mayNotHaveRun } from '../flow/unreliable-outputs.js';
-import { tasksOfConditions } from './conditions.js';
+import { tasksOfConditions } from './conditions/conditions.js';
 
 /** Checks which tasks handlers read, and that nothing waits for a handler that runs later, or in another case (D80). */
 export function* checkHandlers(draft: PipelineDraft): Findings {

@@ -3,7 +3,7 @@ import { ellipsize } from '../../common/text.js';
 import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import { type Hint, hintRename } from '../../definition/problems/hint.js';
 import { writtenTextOf } from '../../pipelines/flow/conditions.js';
-import { checkCondition } from '../../pipelines/rules/conditions.js';
+import { checkCondition } from '../../pipelines/rules/conditions/conditions.js';
 import { listConditionKeys, type PlanCondition } from '../conditions.js';
 import type { DraftSubPipeline, PlanDraft } from '../draft.js';
 import type { SkipRule } from '../skip-rules.js';
@@ -26,7 +26,7 @@ export function* checkPlanConditions(
     for (const condition of subPipeline.conditions) {
       yield;
       yield* condition.diagnostics;
-      yield* checkCondition(condition, {}, budget, EXAMPLE);
+      yield* checkCondition(condition, { params: {} }, budget, EXAMPLE);
       for (const reference of condition.references) yield* checkReference(reference, subPipeline, context);
     }
   }

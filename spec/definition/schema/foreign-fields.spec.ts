@@ -187,6 +187,23 @@ describe('The hint for a field of another product (D2, D8)', () => {
     ['{id: p, sub_pipelines: [{id: a, depends_on: [b]}]}', /"reads" and "stores"/],
     ['{id: p, sub_pipelines: [{id: a, writes: [x]}]}', /"stores"/],
     ['{id: p, sub_pipelines: [{id: a, path: a.yaml}]}', /"file"/],
+    ['{id: p, on_error: continue, sub_pipelines: [{id: a}]}', /^each task has its own "on_error"/],
+    ['{id: p, sub_pipelines: [{id: a, if: "{{session.x}}", stores: [x]}]}', /^did you mean "when"\?$/],
+    [
+      `{id: p, sub_pipelines: [{id: a, if: "{{session.x}} == 'b'"}]}`,
+      /^write when: \{value: "\{\{session\.x\}\}", const: b\}$/,
+    ],
+    ['{id: p, sub_pipelines: [{id: a, unless: x}]}', /^write when: "\{\{session\.KEY\}\}", or/],
+    ['{id: p, sub_pipelines: [{id: a, if: always()}]}', /under "finally", beside "sub_pipelines"$/],
+    ['{id: p, sub_pipelines: [{id: a, on_error: continue}]}', /^a plan tolerates no failed sub-pipeline/],
+    ['{id: p, sub_pipelines: [{id: a, continue_on_error: true}]}', /^a plan tolerates no failed/],
+    [
+      '{id: p, sub_pipelines: [{id: a, on_error: [{id: x, tool: mock}]}]}',
+      /each pipeline of a plan has its own/,
+    ],
+    ['{id: p, sub_pipelines: [{id: a, timeout: 10m}]}', /^write "timeout" in its pipeline, beside "tasks"/],
+    ['{id: p, sub_pipelines: [{id: a, timeout-minutes: 10}]}', /^write "timeout" in its pipeline/],
+    ['{id: p, sub_pipelines: [{id: a, retry: 2}]}', /^each task of its pipeline has its own "retry"$/],
   ];
   for (const [plan, hint] of inPlans) {
     it(`says what there is instead in the plan ${plan} (D44)`, () => {

@@ -134,7 +134,10 @@ class TaskBuilder {
       case 'missing':
         return [{ kind: 'missing' }];
       case 'value':
-        return this.#toRead(condition.read).map((read) => ({ kind: 'value', read }));
+        // Validation refuses a status alone, of which a condition always holds.
+        return this.#toRead(condition.read)
+          .filter(({ member, hasDefault }) => member !== 'status' || hasDefault)
+          .map((read) => ({ kind: 'value', read }));
       case 'state': {
         const task = this.#pick(condition.pick);
         return task !== undefined && hasState(task) ? [{ kind: 'state', of: task.id, is: condition.is }] : [];

@@ -1,18 +1,20 @@
-import { BoundedSchema } from '../../common/json-schema/bounded-schema.js';
-import type { CheckBudget } from '../../common/json-schema/check-budget.js';
-import { ALLOWED_KEYWORDS, SchemaReview } from '../../common/json-schema/keywords.js';
-import { formatValuePath } from '../../common/json-schema/violation.js';
-import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
-import { ellipsize, joinFirst } from '../../common/text.js';
-import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
-import { didYouMean } from '../../definition/problems/hint.js';
-import type { Path } from '../../definition/problems/problem.js';
-import { nearest } from '../../definition/did-you-mean.js';
-import type { Reference } from '../../definition/template/reference.js';
-import { parseTemplate } from '../../definition/template/parsing/parser.js';
-import { readsItem, writtenTextOf } from '../flow/conditions.js';
-import { mayLackOutput } from '../flow/unreliable-outputs.js';
-import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
+import type { CheckBudget } from '../../../common/json-schema/check-budget.js';
+import { ALLOWED_KEYWORDS, isAnnotation, SchemaReview } from '../../../common/json-schema/keywords.js';
+import { formatValuePath } from '../../../common/json-schema/violation.js';
+import { isObject } from '../../../common/json/json.js';
+import { ellipsize, joinFirst } from '../../../common/text.js';
+import type { Diagnostic, Findings } from '../../../definition/problems/diagnostic.js';
+import { didYouMean, writeFlow } from '../../../definition/problems/hint.js';
+import type { Path } from '../../../definition/problems/problem.js';
+import { nearest } from '../../../definition/did-you-mean.js';
+import type { Reference } from '../../../definition/template/reference.js';
+import { isTrue } from '../../../definition/template/condition.js';
+import { parseTemplate } from '../../../definition/template/parsing/parser.js';
+import { readsItem, writtenTextOf } from '../../flow/conditions.js';
+import { mayLackOutput } from '../../flow/unreliable-outputs.js';
+import { type DraftTask, listReferences, type PipelineDraft } from '../../draft.js';
+import { findContradictions } from './contradictions.js';
+import { type ConditionPlace, findKnownValues } from './known-values.js';
 
 type DraftCondition = DraftTask['conditions'][number];
 
@@ -38,16 +40,17 @@ export function* checkConditions(
   const causes = new Map(draft.tasks.flatMap(toCause));
   for (const task of draft.tasks) {
     yield;
+    const place = { params, list: task.list };
     for (const condition of [...task.conditions, ...task.until])
-      yield* checkCondition(condition, params, budget, example);
+      yield* checkCondition(condition, place, budget, example);
     yield* checkReads(task, causes);
   }
 }
 
-/** @param params of the pipeline, with the values that they allow @param example of a template that is at hand */
+/** @param example of a template that is at hand */
 export function* checkCondition(
   condition: CheckedCondition,
-  params: Readonly<Record<string, unknown>>,
+  place: ConditionPlace,
   budget: CheckBudget,
   example = '"{{params.NAME}}" or "{{TASK.output}}"',
 ): Generator<Diagnostic> {
@@ -66,10 +69,11 @@ export function* checkCondition(
   }
   if (schema === undefined) {
     if (hasOtherText(value)) yield reportAlwaysHolds(value, path);
+    else yield* checkAlone(condition, place);
     return;
   }
   const whole = path.slice(0, -1);
-  if (Object.keys(schema).length === 0) {
+  if (Object.keys(schema).every(isAnnotation)) {
     const message = 'the condition has a value, and nothing that the value must be';
     const hint = `add a keyword, as in const: VALUE, or write only ${JSON.stringify(ellipsize(value, 80))}`;
     yield { code: 'invalid_value', message, path: whole, hint };
@@ -78,8 +82,18 @@ export function* checkCondition(
   const problems = reviewSchema(schema, whole, budget);
   yield* problems;
   if (problems.length > 0) return;
-  yield* checkKeywords(schema, whole, budget);
-  yield* checkPossible(condition, params, whole, budget);
+  yield* findContradictions(schema, findKnownValues(condition, place), whole, budget);
+}
+
+/** Finds a template alone that none of its values makes false, such as a status. */
+function* checkAlone(condition: CheckedCondition, place: ConditionPlace): Generator<Diagnostic> {
+  const { path, value } = condition;
+  const { name, description, values = [] } = findKnownValues(condition, place) ?? {};
+  const [first] = values;
+  if (first === undefined || !values.every(isTrue)) return;
+  const message = `the condition always holds: ${name} is ${description}`;
+  const hint = `write {value: ${writeFlow(value, true)}, const: ${writeFlow(first, false)}}`;
+  yield { code: 'invalid_value', message, path, hint };
 }
 
 function hasTemplate(text: string): boolean {
@@ -124,48 +138,6 @@ function reviewSchema(
     const problem = `a condition has no keyword "${ellipsize(unknownKeyword, 80)}"`;
     return { code, message: problem, path: [...path, ...place], at: 'key', hint };
   });
-}
-
-/** Finds a condition that never holds: none of the values that it lists satisfies its other keywords. */
-function* checkKeywords(schema: JsonObject, path: Path, budget: CheckBudget): Generator<Diagnostic> {
-  const { enum: listed, const: only } = schema;
-  const values = only === undefined ? listed : [only];
-  if (!Array.isArray(values) || values.length > MAX_CHOICES || Object.keys(schema).length === 1) return;
-  const test = new BoundedSchema(schema, budget, 1, 'implied');
-  const isPossible = values.some((value) => test.findViolations(value).length === 0);
-  if (isPossible || budget.isExceeded) return;
-  const message = `the condition never holds: no value in "${only === undefined ? 'enum' : 'const'}" satisfies its other keywords`;
-  yield { code: 'invalid_value', message, path };
-}
-
-/** The most values of a param that are tried: more would take long. */
-const MAX_CHOICES = 100;
-
-/** Finds a condition that never holds: no value that the param allows satisfies it. */
-function* checkPossible(
-  { references, schema, value }: CheckedCondition,
-  params: Readonly<Record<string, unknown>>,
-  path: Path,
-  budget: CheckBudget,
-): Generator<Diagnostic> {
-  const [first] = references;
-  if (first?.reference.kind !== 'param' || schema === undefined) return;
-  const { name } = first.reference;
-  const param = Object.hasOwn(params, name) ? params[name] : undefined;
-  const allowed = isObject(param) ? param['enum'] : undefined;
-  if (value !== `{{params.${name}}}` || !Array.isArray(allowed) || allowed.length > MAX_CHOICES) return;
-  const test = new BoundedSchema(schema, budget, 1, 'implied');
-  const isPossible = allowed.some((choice) => test.findViolations(choice as Json).length === 0);
-  if (isPossible || budget.isExceeded) return;
-  const choices = joinFirst(
-    allowed.map((choice) => JSON.stringify(choice)),
-    10,
-  );
-  yield {
-    code: 'invalid_value',
-    message: `the condition never holds: param "${name}" is one of ${choices}`,
-    path,
-  };
 }
 
 /** Why the run may lack the output of a task, as the end of a sentence. */
