@@ -178,6 +178,12 @@ export class LiveRunEntry extends RunEntry<AnyRun> {
     return inspection.hasEntries ? inspection : undefined;
   }
 
+  /** Call when the run is left to the next process. */
+  leave(): void {
+    this.#clearPauseTimer?.();
+    this.run.stop();
+  }
+
   override drop(): void {
     this.#clearPauseTimer?.();
     super.drop();
