@@ -85,6 +85,17 @@ export async function awaitResult<O extends object>(
   throw new WavetrainError('run_not_found', `run ${id} was forgotten before it had settled`);
 }
 
+/** @param handlers undefined for a definition without handlers @param work undefined before they begin */
+export function toHandlerOutcome(
+  handlers: object | undefined,
+  work:
+    | Readonly<{ handlerOutputs: HandlerOutcome['outputs']; handlerFailures: HandlerOutcome['failures'] }>
+    | undefined,
+): HandlerOutcome | null {
+  if (handlers === undefined) return null;
+  return { outputs: work?.handlerOutputs ?? {}, failures: work?.handlerFailures ?? [] };
+}
+
 /** The fields of a record and of a result that say what handlers did; none without handlers. */
 export function toHandlerFields(outcome: HandlerOutcome | null): {
   handlers?: Record<string, Json>;

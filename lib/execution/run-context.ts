@@ -19,7 +19,7 @@ import type { CalledPipelines } from './nested/called-pipelines.js';
 import type { NestedRunLimiter } from './nested/nested-run-limiter.js';
 import type { PreparedRun } from './prepare/prepare-run.js';
 import type { StepRunner } from './prepare/step-runner.js';
-import type { RootRun, RunEnd } from './run/run-namespace.js';
+import type { RootRun, EndOfTasks } from './run/run-namespace.js';
 import type { Session } from './session/session.js';
 import type { SessionOverrides, Write } from './session/session-overrides.js';
 
@@ -66,7 +66,7 @@ export interface ParentRunContext {
   /** The run that was submitted. */
   readonly origin: RootRun;
   /** Set for the handlers of a plan (D80): how it has ended, and the event with which they begin. */
-  readonly handledPlan?: { readonly end: RunEnd; readonly event: HandleEvent };
+  readonly handledPlan?: { readonly end: EndOfTasks; readonly event: HandleEvent };
   /** The actor that the plan's machine created; undefined for a nested run, which creates its own. */
   readonly actor: RunActor | undefined;
   readonly journal: Journal;

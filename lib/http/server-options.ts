@@ -19,6 +19,7 @@ import type { Log } from './logging/log.js';
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
 export interface RunObserver {
   readonly onEvent: RunEventListener;
+  readonly onSettled: (runId: string) => void;
   readonly onAttempt: AttemptObserver;
 }
 

@@ -80,6 +80,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       logFailedRun(event, run, log, registry.queries);
       observer?.onEvent(event, run);
     },
+    onSettled: observer?.onSettled,
     onAttempt: (attempt) => {
       const endMetric = metrics.onAttempt(attempt);
       const endObserved = observer?.onAttempt(attempt);

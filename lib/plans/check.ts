@@ -47,7 +47,7 @@ import {
   type SubPipelineCheck,
 } from './check-sub-pipelines.js';
 import { type PlanDraft, readPlanDraft } from './draft.js';
-import { assembleHandlers, checkPlanHandlers, type HandlersCheck } from './handlers.js';
+import { assembleHandlers, checkPlanHandlers, type HandlersCheck } from './check-handlers.js';
 import { computeNeeds, computeOrder, describeCycle, KeyWriters, listReadKeys } from './order.js';
 import type { PipelineInput, Plan, SubPipeline } from './plan.js';
 import { findSkipRules, type SkipRule } from './skip-rules.js';

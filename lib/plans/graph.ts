@@ -121,13 +121,13 @@ export function renderPlanSvg({ id, goal, waves, edges, handlers }: PlanGraph): 
     const title = `${to} reads from ${from}: ${abbreviate(keys).join(', ')}`;
     return { from, to, isDashed: false, label: joinFirst(keys, 1), title };
   };
-  const { waves: last = [], wave_lists: lists = [], edges: lastEdges = [] } = handlers ?? {};
+  const { waves: handlerWaves = [], wave_lists: lists = [], edges: handlerEdges = [] } = handlers ?? {};
   const drawn = {
     id,
     goal,
-    waves: [...waves.map((wave) => wave.map(toBox)), ...last.map((wave) => wave.map(toSvgBox))],
+    waves: [...waves.map((wave) => wave.map(toBox)), ...handlerWaves.map((wave) => wave.map(toSvgBox))],
     waveLists: [...waves.map(() => null), ...lists],
-    edges: [...edges.map(toEdge), ...lastEdges.map(toSvgEdge)],
+    edges: [...edges.map(toEdge), ...handlerEdges.map(toSvgEdge)],
   };
   return runToEnd(writeGraphSvg(drawn));
 }

@@ -36,6 +36,8 @@ export interface RegistryOptions extends LocalExecutorOptions {
   readonly eventBuffer?: number;
   /** Receives every event of every run. An error that it throws is a warning, and ends no run. */
   readonly onEvent?: RunEventListener;
+  /** Receives the id of every run that has settled. */
+  readonly onSettled?: ((runId: string) => void) | undefined;
   /**
    * Milliseconds after which a run that waits at a breakpoint is cancelled (D42): it holds a place among the running ones,
    * and its memory. Default: never.

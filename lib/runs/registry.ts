@@ -289,7 +289,7 @@ export class RunRegistry {
     if (reservation) this.#idempotencyKeys.assign(reservation, run.id);
     onAccepted?.(this.queries.settled(run.id));
     if (onInspection) onInspection(entry.inspection(this.#clock).openNow(), toRunRecord(run));
-    entry.announce(onEvent, this.#options.onEvent);
+    entry.announce(onEvent, this.#options);
     this.#admission.admit(entry);
     try {
       await this.#storeGuard.unlessFails(run.committed());
@@ -314,7 +314,7 @@ export class RunRegistry {
   }
 
   async #restore(revive: ReviveDefinition, onListed?: () => void): Promise<RestoredRuns | undefined> {
-    const { store, memory, onEvent, checkedBy } = this.#options;
+    const { store, memory, checkedBy } = this.#options;
     if (store === undefined) return { kept: 0, goingOn: 0, waiting: 0 };
     const reader = new StoredRunReader({ store, revive, checkedBy, executor: this.#executor });
     const restoration = new Restoration({
@@ -328,7 +328,7 @@ export class RunRegistry {
       clock: this.#clock,
       memory,
       enter: this.#enter.bind(this),
-      onEvent,
+      observers: this.#options,
       isClosing: () => this.#isClosing,
     });
     await restoration.list();

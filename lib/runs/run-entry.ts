@@ -20,6 +20,13 @@ export interface RunIdentity {
 /** Receives every event of every run. */
 export type RunEventListener = (event: LiveEvent, run: RunIdentity) => void;
 
+/** Observes all runs. Must not throw. */
+export interface RunObservers {
+  readonly onEvent?: RunEventListener | undefined;
+  /** Called when nothing of a run is at work any more. */
+  readonly onSettled?: ((runId: string) => void) | undefined;
+}
+
 /** A run that can be found: one with its actor, or a settled one that was folded from its facts (D74). */
 export type KnownRun = AnyRun | FoldedRun;
 
@@ -133,13 +140,14 @@ export class LiveRunEntry extends RunEntry<AnyRun> {
   }
 
   /** Attaches the listeners of this run and of all runs, then emits the event that the run is queued. */
-  announce(onRunEvent?: (event: LiveEvent) => void, onAnyEvent?: RunEventListener): void {
-    const { id, journal, definitionId, tenantId } = this.run;
+  announce(onRunEvent: ((event: LiveEvent) => void) | undefined, { onEvent, onSettled }: RunObservers): void {
+    const { id, journal, definitionId, tenantId, settled } = this.run;
     if (onRunEvent) journal.subscribe(onRunEvent);
-    if (onAnyEvent) {
+    if (onEvent) {
       const identity = { run_id: id, tenant_id: tenantId, pipeline_id: definitionId };
-      journal.subscribe((event) => onAnyEvent(event, identity));
+      journal.subscribe((event) => onEvent(event, identity));
     }
+    if (onSettled) void settled.then(() => onSettled(id));
     this.run.emitStatus();
   }
 
@@ -168,6 +176,12 @@ export class LiveRunEntry extends RunEntry<AnyRun> {
   protected override findRecorded(clock: Clock): RunInspection | undefined {
     const inspection = this.inspection(clock);
     return inspection.hasEntries ? inspection : undefined;
+  }
+
+  /** Call when the run is left to the next process. */
+  leave(): void {
+    this.#clearPauseTimer?.();
+    this.run.stop();
   }
 
   override drop(): void {

@@ -27,6 +27,7 @@ export interface TraceSettings {
 /** Observes all runs and exports a trace of each. */
 export interface Tracing {
   readonly onEvent: (event: LiveEvent, run: RunIdentity) => void;
+  readonly onSettled: (runId: string) => void;
   readonly onAttempt: AttemptObserver;
   /** Exports the remaining spans, for at most three seconds. Never rejects. */
   close(): Promise<void>;
@@ -68,6 +69,7 @@ export function startOtlp(
   const tracer = new RunTracer(new Spans(provider.getTracer('wavetrain')), clock);
   return {
     onEvent: tracer.onEvent,
+    onSettled: tracer.onSettled,
     onAttempt: tracer.onAttempt,
     async close() {
       tracer.close();

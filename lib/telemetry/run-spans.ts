@@ -28,6 +28,12 @@ export class RunTracer {
     if (spans?.onEvent(event, timeMs)) this.#runs.delete(run.run_id);
   };
 
+  /** Ends the trace of a run whose handlers have run: none of its events says that they have ended (D80). */
+  readonly onSettled = (runId: string): void => {
+    this.#runs.get(runId)?.endHandled();
+    this.#runs.delete(runId);
+  };
+
   readonly onAttempt: AttemptObserver = (attempt) => {
     const run = this.#runs.get(attempt.runId);
     if (run === undefined) return ignoreEnd;
@@ -61,6 +67,9 @@ interface RunSpan {
   readonly pipeline: PipelineSpans;
   /** True when the status is final, though the wave may still be draining (D21). */
   hasFinalStatus: boolean;
+  /** True when handlers run after the final status: the span ends when the whole run has settled. */
+  isHandling: boolean;
+  lastEventMs: number;
 }
 
 /** The spans of one run: run > wave > task > attempt; of a plan: run > sub-pipeline > wave > task > attempt. */
@@ -100,6 +109,12 @@ class RunSpans {
     return true;
   }
 
+  /** Ends what is open of a run that has settled, each part with its last event. */
+  endHandled(): void {
+    for (const subRun of this.#subRuns.values()) this.#end(subRun, subRun.lastEventMs);
+    this.#end(this.#run, this.#lastEventMs);
+  }
+
   /** Starts the span of an attempt and returns the function that ends it. */
   startAttempt(attempt: AttemptInfo, timeMs: number): EndSpan {
     const { sub_pipeline: id, within = NO_CALLERS } = attempt.location;
@@ -120,7 +135,9 @@ class RunSpans {
 
   #onPipelineEvent(event: PipelineEvent, timeMs: number): void {
     const { sub_pipeline: id, within = NO_CALLERS } = event;
-    this.#find(id).pipeline.nested(within).onEvent(event, timeMs);
+    const run = this.#find(id);
+    run.lastEventMs = timeMs;
+    run.pipeline.nested(within).onEvent(event, timeMs);
     if (id !== undefined) this.#endIfOver(id, timeMs);
   }
 
@@ -130,12 +147,13 @@ class RunSpans {
 
   #start(parent: Span | undefined, name: string, timeMs: number, attributes: Attributes): RunSpan {
     const span = this.#spans.start(parent, name, timeMs, attributes);
-    return { span, pipeline: new PipelineSpans(this.#spans, span), hasFinalStatus: false };
+    const pipeline = new PipelineSpans(this.#spans, span);
+    return { span, pipeline, hasFinalStatus: false, isHandling: false, lastEventMs: timeMs };
   }
 
   #setStatus(
     run: RunSpan,
-    { kind, status, error }: Extract<LiveEvent, { readonly status: unknown }>,
+    { kind, status, error, handling }: Extract<LiveEvent, { readonly status: unknown }>,
     timeMs: number,
   ): void {
     const { span } = run;
@@ -143,6 +161,7 @@ class RunSpans {
     if (status === 'queued') return;
     if (status === 'running') span.addEvent('running', timeMs);
     else run.hasFinalStatus = true;
+    run.isHandling = handling === true;
     if (error !== undefined) recordError(span, timeMs, error);
   }
 
@@ -160,8 +179,8 @@ class RunSpans {
 }
 
 /** A cancelled run has its final status while its wave is still draining (D21). */
-function isOver({ hasFinalStatus, pipeline }: RunSpan): boolean {
-  return hasFinalStatus && !pipeline.isInWave;
+function isOver({ hasFinalStatus, isHandling, pipeline }: RunSpan): boolean {
+  return hasFinalStatus && !isHandling && !pipeline.isInWave;
 }
 
 type UntracedEvent = Extract<LiveEvent, { readonly kind: 'retry' | 'round' | 'log' | 'text' | 'usage' }>;

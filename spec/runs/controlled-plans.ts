@@ -14,11 +14,11 @@ export class ControlledPlans extends ControlledRuns {
   constructor(
     subPipelines: readonly string[],
     options: RegistryOptions = {},
-    environment: PlanEnvironment = {},
+    environment: PlanEnvironment & { readonly head?: string } = {},
   ) {
     super(options);
     const tools = [this.controlled.tool, ...(environment.tools ?? [])];
-    this.plan = parsePlan(planText(subPipelines), { ...environment, tools });
+    this.plan = parsePlan(planText(subPipelines, environment.head), { ...environment, tools });
   }
 
   async submitPlan(

@@ -85,6 +85,34 @@ describe('Traces of plans (D35)', () => {
     expect({ runs: plans.tracer.size, open: plans.spans.open }).to.deep.equal({ runs: 0, open: 0 });
   });
 
+  it('have the handlers of a sub-pipeline below it, and those of the plan below the plan (D80)', async () => {
+    const broken = subPipelineText(
+      'a',
+      controlledTask('a'),
+      '',
+      `finally: [${controlledTask('a', 'clean')}],`,
+    );
+    const plans = new TracedPlans([broken], {}, `on_failure: [${controlledTask('plan', 'alert')}],`);
+    const id = await plans.held.submitPlan();
+    await plans.held.failTask('a/t', 'no luck');
+    await plans.advance(10);
+    await plans.held.completeTask('a/clean');
+    await plans.advance(5);
+    await plans.held.completeTask('plan/alert');
+    await plans.held.registry.settled(id);
+    expect(plans.lines.filter((line) => !line.includes('attempt'))).to.deep.equal([
+      'run plan > sub-pipeline a > wave 0 > task t 0-0 ! no luck',
+      'run plan > sub-pipeline a > wave 0 0-0',
+      'run plan > sub-pipeline a > finally > task clean 0-10',
+      'run plan > sub-pipeline a > finally 0-10',
+      'run plan > on_failure > task alert 10-15',
+      'run plan > on_failure 10-15',
+      'run plan > sub-pipeline a 0-10 ! no luck',
+      'run plan 0-15 ! sub-pipeline "a", task "t": no luck',
+    ]);
+    expect({ runs: plans.tracer.size, open: plans.spans.open }).to.deep.equal({ runs: 0, open: 0 });
+  });
+
   it('leave no span open when a plan is stopped by force, or never starts', async () => {
     const plans = new TracedPlans(TWO, { admission: { maxRunning: 1, maxQueued: 1 } });
     const first = await plans.held.submitPlan({ plan_concurrency: 2 });

@@ -28,8 +28,8 @@ export class Traced<H extends ControlledRuns> {
     const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(this.#exporter)] });
     this.spans = new Spans(provider.getTracer('spec'));
     this.tracer = new RunTracer(this.spans, this.#clock);
-    const { onEvent, onAttempt } = this.tracer;
-    this.held = holding({ onEvent, onAttempt, clock: this.#clock });
+    const { onEvent, onSettled, onAttempt } = this.tracer;
+    this.held = holding({ onEvent, onSettled, onAttempt, clock: this.#clock });
   }
 
   /** Advances the clock and lets the woken code run. */
@@ -88,7 +88,8 @@ export class TracedRuns extends Traced<ControlledRuns> {
 }
 
 export class TracedPlans extends Traced<ControlledPlans> {
-  constructor(subPipelines: readonly string[], options: RegistryOptions = {}) {
-    super((observers) => new ControlledPlans(subPipelines, { ...observers, ...options }));
+  /** @param head further fields of the plan, each followed by a comma */
+  constructor(subPipelines: readonly string[], options: RegistryOptions = {}, head = '') {
+    super((observers) => new ControlledPlans(subPipelines, { ...observers, ...options }, { head }));
   }
 }

@@ -72,6 +72,7 @@ const paused = onlyTrue('It waits at a breakpoint until it is continued.');
 const runState = {
   status,
   paused,
+  handling: onlyTrue('Its handlers run now: the status stays, and the run settles after them.'),
   error: Type.Optional(Type.String()),
   error_code: Type.Optional(Type.String()),
   failed_task: Type.Optional(FailedTaskSchema),

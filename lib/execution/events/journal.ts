@@ -245,6 +245,7 @@ export class NestedJournal extends Journal {
 interface RunState {
   readonly machineStatus: RunStatus;
   readonly isPaused: boolean;
+  readonly isHandling: boolean;
   readonly error: string | null;
   readonly errorCode: string | null;
   readonly failedTask: FailedTask | null;
@@ -276,13 +277,15 @@ export class LifecycleEvents {
     if (!this.#journal.isObserved || (status === this.#lastStatus && isPaused === this.#wasPaused)) return;
     this.#lastStatus = status;
     this.#wasPaused = isPaused;
-    const { error, errorCode, failedTask } = run;
+    const { error, errorCode, failedTask, isHandling } = run;
+    const handling = isHandling ? ({ handling: true } as const) : {};
     if (isPaused) this.#journal.write({ kind: 'run', status, paused: true });
-    else if (error === null) this.#journal.write({ kind: 'run', status });
+    else if (error === null) this.#journal.write({ kind: 'run', status, ...handling });
     else
       this.#journal.write({
         kind: 'run',
         status,
+        ...handling,
         error,
         ...(errorCode !== null && { error_code: errorCode }),
         ...(failedTask !== null && { failed_task: failedTask }),

@@ -1,5 +1,5 @@
 import { type Keep, readKeep } from '../../definition/run-fields/keep.js';
-import { listSkipped, listStatuses } from '../results.js';
+import { listSkipped, listStatuses, toHandlerOutcome } from '../results.js';
 import { readPriority } from '../prepare/run-priority.js';
 import { createActor, type SnapshotFrom } from 'xstate';
 import { planMachine } from '../../../machines/plan.js';
@@ -198,8 +198,7 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
   }
 
   get handlerOutcome(): HandlerOutcome | null {
-    if (this.prepared.handlers === undefined) return null;
-    return this.subRuns.handlers?.handlerOutcome ?? NO_OUTCOME;
+    return toHandlerOutcome(this.prepared.handlers, this.subRuns.handlers?.work);
   }
 
   /** Stops the time of the plan: from now on, that of the handlers counts. */
@@ -217,8 +216,6 @@ export class PlanRun extends BaseRun<SnapshotFrom<typeof planMachine>> {
     return collectOutcome(this.prepared, this.subRuns, this.progress, this.journal.events);
   }
 }
-
-const NO_OUTCOME: HandlerOutcome = { outputs: {}, failures: [] };
 
 function toNeeds({ id, needs, skipRule }: SubPipeline): SubPipelineNeeds {
   return skipRule === undefined ? { id, needs } : { id, needs, isConditional: true };

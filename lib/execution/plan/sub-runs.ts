@@ -14,7 +14,7 @@ import type { MemoryBudget } from '../memory-budget.js';
 import { NestedRunLimiter } from '../nested/nested-run-limiter.js';
 import type { PreparedPlan } from '../prepare/prepare-plan.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
-import type { RootRun, RunEnd } from '../run/run-namespace.js';
+import type { RootRun, EndOfTasks } from '../run/run-namespace.js';
 import { PipelineRun, toMachineInput } from '../run/pipeline-run.js';
 import type { ParentRunContext, RunDependencies } from '../run-context.js';
 import { SkipDecisions } from './skip-decisions.js';
@@ -22,7 +22,7 @@ import { assertRecord } from '../session/session.js';
 import { SessionOverrides } from '../session/session-overrides.js';
 
 /** The run of the plan. */
-interface PlanOfSubRuns extends RootRun, RunEnd {
+interface PlanOfSubRuns extends RootRun, EndOfTasks {
   /** Writes the event of a new status, before those of its sub-pipelines. */
   emitStatus(): void;
   /** Called before the first handler of the plan begins. */

@@ -1,11 +1,12 @@
 import type { Blackboard } from '../session/blackboard.js';
 import { MemoryBlackboard } from '../session/memory-blackboard.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
+import type { JsonObject } from '../../common/json/json.js';
 import { runToEnd } from '../../common/scheduling/steps.js';
 import type { Pipeline } from '../../pipelines/pipeline.js';
 import type { Plan, SubPipeline } from '../../plans/plan.js';
 import { RunSecrets, type SecretSource } from '../../definition/secrets/run-secrets.js';
-import type { PlanInputs } from './run-inputs.js';
+import type { PlanInputs, RunInputs } from './run-inputs.js';
 import {
   freezeValues,
   measureText,
@@ -127,18 +128,16 @@ export function preparePlan(
 /** Checks the inputs of a sub-run: the plan inputs that the sub-pipeline lists. */
 function prepareSubRun(
   { id, pipeline, inputs: keys }: SubPipeline,
-  { inputs: planInputs = {}, options, tenant_id: tenantId, frozenSubRuns }: PlanInputs & WithSubmittedKeys,
+  given: PlanInputs & WithSubmittedKeys,
   rerunSource: PlanRerunSource | undefined,
   blackboard: Blackboard,
   runId: string,
   secrets: RunSecrets,
 ): PreparedRun {
+  const { inputs = {}, frozenSubRuns } = given;
   const run = {
-    pipeline,
-    inputs: pickInputs(planInputs, keys),
+    ...toRunInputs(pipeline, given, pickInputs(inputs, keys)),
     frozenValues: frozenSubRuns?.get(id),
-    ...(options && { options }),
-    ...(tenantId !== undefined && { tenant_id: tenantId }),
   };
   try {
     return prepareRun(run, rerunSource?.subRuns.get(id), blackboard, runId, secrets);
@@ -151,18 +150,26 @@ function prepareSubRun(
 /** The handlers of a plan read all of its inputs. A rerun calls them again. */
 function prepareHandlers(
   pipeline: Pipeline,
-  { inputs, options, tenant_id: tenantId }: PlanInputs,
+  given: PlanInputs,
   blackboard: Blackboard,
   runId: string,
   secrets: RunSecrets,
 ): PreparedRun {
-  const run = {
+  const run = toRunInputs(pipeline, given, given.inputs ?? {});
+  return prepareRun(run, undefined, blackboard, runId, secrets);
+}
+
+function toRunInputs(
+  pipeline: Pipeline,
+  { options, tenant_id: tenantId }: PlanInputs,
+  inputs: JsonObject,
+): RunInputs {
+  return {
     pipeline,
-    ...(inputs && { inputs }),
+    inputs,
     ...(options && { options }),
     ...(tenantId !== undefined && { tenant_id: tenantId }),
   };
-  return prepareRun(run, undefined, blackboard, runId, secrets);
 }
 
 function readConcurrency({ plan, plan_concurrency: submitted }: PlanInputs): number {

@@ -24,7 +24,13 @@ import type { PlacedHistory } from '../history/run-history.js';
 import type { MemoryBudget } from '../memory-budget.js';
 import type { WaitingFor } from '../../common/wire/run-summary.js';
 import type { PreparedRun } from '../prepare/prepare-run.js';
-import type { HandlerOutcome, RunArtifact, RunOutcome, RunProgress } from '../results.js';
+import {
+  type HandlerOutcome,
+  type RunArtifact,
+  type RunOutcome,
+  type RunProgress,
+  toHandlerOutcome,
+} from '../results.js';
 import type { ParentRunContext, RunDependencies } from '../run-context.js';
 import type { Write } from '../session/session-overrides.js';
 import { BaseRun } from './base-run.js';
@@ -153,8 +159,7 @@ export class PipelineRun extends BaseRun<RunSnapshot> {
   }
 
   get handlerOutcome(): HandlerOutcome | null {
-    if (this.#handlers === undefined) return null;
-    return { outputs: this.work.handlerOutputs, failures: this.work.handlerFailures };
+    return toHandlerOutcome(this.#handlers, this.work);
   }
 
   get mayPause(): boolean {

@@ -12,7 +12,7 @@ export interface RootRun {
 }
 
 /** How the tasks of a run have ended, as its handlers see it. */
-export interface RunEnd {
+export interface EndOfTasks {
   readonly status: RunStatus;
   readonly error: string | null;
   readonly errorCode: string | null;
@@ -28,7 +28,7 @@ export interface RunEnd {
 export function createRunNamespace(
   { id, trigger, startedBy }: RootRun,
   url: string | null,
-  end: RunEnd | undefined,
+  end: EndOfTasks | undefined,
 ): JsonObject {
   const namespace: JsonObject = {
     id,

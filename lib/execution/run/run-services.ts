@@ -14,10 +14,10 @@ import { Session } from '../session/session.js';
 import { SessionOverrides } from '../session/session-overrides.js';
 import type { RunHandlers } from './end/run-handlers.js';
 import { eventLoopBudget } from './event-loop-budget.js';
-import { createRunNamespace, type RootRun, type RunEnd } from './run-namespace.js';
+import { createRunNamespace, type RootRun, type EndOfTasks } from './run-namespace.js';
 
 /** The run whose invocations are served. */
-interface ServedRun extends RootRun, RunEnd {
+interface ServedRun extends RootRun, EndOfTasks {
   readonly prepared: PreparedRun;
 }
 

@@ -19,7 +19,7 @@ interface HandledPlan {
   readonly skipRules: ReadonlyMap<string, SkipRule>;
 }
 
-/** Checks that no handler of a plan has the id of a sub-pipeline: events and drawings name both by it (D80). */
+/** Checks that no handler of a plan has the id of a sub-pipeline: events, drawings, facts and keys of calls name both by it (D80). */
 export function* checkHandlerIds({ tasks }: PipelineDraft, { draft }: HandledPlan): Findings {
   const subPipelines = new Set(draft.subPipelines.map(({ id }) => id));
   for (const { id, path } of tasks) {
@@ -109,7 +109,7 @@ function unknownKey(
   return { code: 'unsatisfied_read', message, path, at, hint, ...severity };
 }
 
-/** Says how handlers of a plan read what tasks of its sub-pipelines have made: from the blackboard alone. */
+/** Suggests `{{session.KEY}}` where a handler of a plan names a task of a sub-pipeline. */
 export function createNameHints(
   checks: readonly SubPipelineCheck[],
   { writers, session }: KeyContext,

@@ -1,4 +1,3 @@
-import type { Handlers } from '../../pipelines/pipeline.js';
 import { WavetrainError } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json/json.js';
 import { MAX_RERUN_VALUES } from '../../common/limits.js';
@@ -232,7 +231,10 @@ function* preparePlanRerun(run: ReadablePlanRun, request: RerunRequest): Steps<R
 }
 
 /** @throws WavetrainError `invalid_request` for a rerun from a handler */
-function assertNoHandler(request: RerunRequest, handlers: Handlers | undefined): void {
+function assertNoHandler(
+  request: RerunRequest,
+  handlers: ReadablePipelineRun['prepared']['pipeline']['handlers'],
+): void {
   const from = readFrom(request);
   if (from === undefined || handlers?.tasks.has(from) !== true) return;
   throw new WavetrainError('invalid_request', `"${from}" is a handler: handlers run in every rerun`);

@@ -119,7 +119,9 @@ export class RunIndex {
   leave(run: AnyRun): void {
     if (run.isLeft) return;
     this.#leftRuns++;
-    run.stop();
+    const entry = this.get(run.id);
+    if (entry instanceof LiveRunEntry) entry.leave();
+    else run.stop();
   }
 
   get leftRuns(): number {

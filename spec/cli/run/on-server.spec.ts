@@ -6,7 +6,7 @@ import { renderScreen } from '../../support/screen.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type Invocation, invoke, type InvokeOptions, Recorder, Screen } from '../invoke.js';
 import { type RunsServer, runsServer } from '../runs/runs-server.js';
-import { GREET, NAME } from './greet.js';
+import { GREET, NAME } from '../../support/definitions/greet.js';
 
 const FAILING = `id: failing
 goal: g

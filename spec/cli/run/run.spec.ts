@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import type { Json } from '../../../lib/common/json/json.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke } from '../invoke.js';
-import { GREET, NAME } from './greet.js';
+import { GREET, NAME } from '../../support/definitions/greet.js';
 
 describe('run', () => {
   const folder = new TemporaryFolder();

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { invoke } from '../invoke.js';
-import { GREET, NAME } from './greet.js';
+import { GREET, NAME } from '../../support/definitions/greet.js';
 
 describe('run, usage errors', () => {
   const folder = new TemporaryFolder();

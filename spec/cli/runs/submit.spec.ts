@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { GREET } from '../run/greet.js';
+import { GREET } from '../../support/definitions/greet.js';
 import { type RunsServer, useRunsServer } from './runs-server.js';
 
 describe('wavetrain runs submit', () => {

@@ -5,6 +5,7 @@ import type { RegistryOptions } from '../../../lib/runs/registry-options.js';
 import { settle } from '../../support/deferred.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { catchRejection } from '../../support/rejection.js';
+import { createDisk, MemoryStore } from '../store/memory/memory-store.js';
 import { ControlledPlans } from '../controlled-plans.js';
 import { ControlledRuns } from '../controlled-runs.js';
 
@@ -130,6 +131,14 @@ describe('a run with breakpoints (D42)', () => {
     await settle();
     const paused = run.events.map((event) => ('paused' in event ? event.paused : undefined));
     expect(paused.at(-1)).to.equal(true);
+  });
+
+  it('leaves no timer behind when a server with a store ends while it pauses', async () => {
+    const store = new MemoryStore(createDisk());
+    const run = await start({ before: ['a'] }, { pauseTimeoutMs: 1000, store });
+    expect(run.runs.clock.pending).to.be.at.least(1);
+    await run.runs.registry.close(0);
+    expect(run.runs.clock.pending).to.equal(0);
   });
 
   for (const force of [false, true]) {

@@ -14,12 +14,13 @@ import type { PreparedPlan } from '../../prepare/prepare-plan.js';
 import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { RunSummary } from '../../../common/wire/run-summary.js';
 import { type EarlierStores, earlierStores, InputRenderer } from '../../run/input-renderer.js';
-import { createRunNamespace, type RunEnd } from '../../run/run-namespace.js';
+import { createRunNamespace, type EndOfTasks } from '../../run/run-namespace.js';
 import { assertRecord } from '../../session/session.js';
 import type { Write } from '../../session/session-overrides.js';
 import { StoredValues } from '../../session/stored-values.js';
 import { FoldedPipelineRun, FoldedPlanRun, type FoldedParts, FoldedSubRun } from './folded-run.js';
 import { FoldedWork } from './folded-work.js';
+import type { ReadableWork } from '../../run/readable-run.js';
 
 /** The place of a plan, where its handlers are too. */
 const PLAN_PLACE = '';
@@ -129,43 +130,40 @@ class PlanFold {
   }
 
   #createHandlersWork(prepared: PreparedRun): FoldedWork {
-    const { summary, budget } = this.#context;
     return new FoldedWork({
       ...this.#context,
       prepared,
       subPipeline: undefined,
-      createNamespace: () => toNamespace(this.#context, toEnd(summary)),
-      createRenderer: (work) =>
-        new InputRenderer(
-          { prepared, work },
-          () => this.#earlierStores(this.handlers),
-          (bytes) => void budget.tryReserve(bytes),
-        ),
+      createNamespace: () => toNamespace(this.#context, toEnd(this.#context.summary)),
+      createRenderer: (work) => this.#createRenderer(prepared, work, () => this.handlers),
     });
   }
 
   #createWork(id: string, prepared: PreparedRun): FoldedWork {
-    const { budget } = this.#context;
     return new FoldedWork({
       ...this.#context,
       prepared,
       subPipeline: id,
       createNamespace: (areHandled) =>
         toNamespace(this.#context, areHandled ? this.begun.get(id) : undefined),
-      createRenderer: (work) =>
-        new InputRenderer(
-          { prepared, work },
-          () => this.#earlierStores(this.begun.get(id)),
-          (bytes) => void budget.tryReserve(bytes),
-        ),
+      createRenderer: (work) => this.#createRenderer(prepared, work, () => this.begun.get(id)),
       onFailure: (failure) => this.failures.push({ sub_pipeline: id, ...failure }),
       onWrites: (writes) => this.#store(writes),
     });
   }
 
-  #earlierStores(run: FoldedSubRun | undefined): EarlierStores {
+  #createRenderer(
+    prepared: PreparedRun,
+    work: ReadableWork,
+    findRun: () => FoldedSubRun | undefined,
+  ): InputRenderer {
     const { session } = this.#prepared;
-    return run === undefined ? { session, writes: [] } : earlierStores(session, this.begun.values(), run);
+    const findEarlier = (): EarlierStores => {
+      const run = findRun();
+      return run === undefined ? { session, writes: [] } : earlierStores(session, this.begun.values(), run);
+    };
+    const { budget } = this.#context;
+    return new InputRenderer({ prepared, work }, findEarlier, (bytes) => void budget.tryReserve(bytes));
   }
 
   #store(writes: readonly Write[]): void {
@@ -190,7 +188,7 @@ class PlanFold {
   }
 }
 
-function toEnd({ status, error, error_code: errorCode, failed_task: failedTask }: RunSummary): RunEnd {
+function toEnd({ status, error, error_code: errorCode, failed_task: failedTask }: RunSummary): EndOfTasks {
   return { status, error, errorCode, failedTask };
 }
 

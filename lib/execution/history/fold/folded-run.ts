@@ -19,7 +19,7 @@ import type {
 import type { RunSummary } from '../../../common/wire/run-summary.js';
 import type { FoldedWork } from './folded-work.js';
 import type { ReadablePipelineRun, ReadablePlanRun, ReadableSubRun } from '../../run/readable-run.js';
-import { listSkipped, listStatuses } from '../../results.js';
+import { listSkipped, listStatuses, toHandlerOutcome } from '../../results.js';
 
 /** The parts that settled runs of pipelines and of plans share. */
 export interface FoldedParts {
@@ -159,8 +159,7 @@ export class FoldedPipelineRun extends BaseFoldedRun implements ReadablePipeline
   }
 
   get handlerOutcome(): HandlerOutcome | null {
-    if (this.prepared.pipeline.handlers === undefined) return null;
-    return { outputs: this.work.handlerOutputs, failures: this.work.handlerFailures };
+    return toHandlerOutcome(this.prepared.pipeline.handlers, this.work);
   }
 
   get result(): RunOutcome | null {
@@ -236,9 +235,7 @@ export class FoldedPlanRun extends BaseFoldedRun implements ReadablePlanRun {
   }
 
   get handlerOutcome(): HandlerOutcome | null {
-    if (this.prepared.handlers === undefined) return null;
-    const { work } = this.subRuns.handlers ?? {};
-    return { outputs: work?.handlerOutputs ?? {}, failures: work?.handlerFailures ?? [] };
+    return toHandlerOutcome(this.prepared.handlers, this.subRuns.handlers?.work);
   }
 
   get result(): PlanOutcome | null {

@@ -8,7 +8,7 @@ import type { Admission } from '../../queue/admission.js';
 import type { IdempotencyStore } from '../../idempotency.js';
 import type { MissingRunFiles } from '../../rerun/missing-run-files.js';
 import type { Retention } from '../../retention.js';
-import type { LiveRunEntry, RunEntry, RunEventListener } from '../../run-entry.js';
+import type { LiveRunEntry, RunEntry, RunObservers } from '../../run-entry.js';
 import type { RunIndex } from '../../views/run-index.js';
 import { Backlog, PendingRun } from './backlog.js';
 import { toRunEnd } from '../ending-log.js';
@@ -40,7 +40,7 @@ interface RestorationOptions {
   readonly clock: Clock;
   readonly memory: MemoryPool | undefined;
   readonly enter: (run: RestoredRun) => LiveRunEntry;
-  readonly onEvent: RunEventListener | undefined;
+  readonly observers: RunObservers;
   readonly isClosing: () => boolean;
 }
 
@@ -240,7 +240,7 @@ export class Restoration {
   }
 
   async #restore(pending: PendingRun, backlog: Backlog): Promise<void> {
-    const { reader, store, missingFiles, admission, enter, onEvent, isClosing } = this.#options;
+    const { reader, store, missingFiles, admission, enter, observers, isClosing } = this.#options;
     // Before anything is read of a run for which there was too little memory.
     if (pending.neededBytes > 0) this.#reserve(pending, pending.neededBytes)();
     const reserve = (bytes: number): (() => void) => this.#reserve(pending, bytes);
@@ -254,7 +254,7 @@ export class Restoration {
     if (restored.run.wasSettled) return this.#startRebuild(entry, pending, backlog, restored.release);
     this.goingOn++;
     this.kept++;
-    entry.announce(undefined, onEvent);
+    entry.announce(undefined, observers);
     admission.admit(entry, true);
     // The facts of the run are in memory until they are replayed.
     void Promise.resolve(restored.run.rebuilding).then(restored.release);

@@ -164,7 +164,7 @@ function proposeTasks(outline: Outline, own: TaskPlace): Proposal[] {
   return readableParts(outline, own).map(({ id, tool }) => ({ label: id, detail: tool, kind: 'task' }));
 }
 
-/** The tasks that a task can read or await: no sub-pipelines, no handlers but those of its list, in `finally` those of all (D80). */
+/** Lists the tasks that a task can read or await: no sub-pipelines, no handlers but those of its list, in `finally` those of all (D80). */
 function readableParts(outline: Outline, own: TaskPlace): readonly OutlinePart[] {
   const { list } = own;
   const handlers = outline.handlers.filter((part) => list === 'finally' || part.list === list);

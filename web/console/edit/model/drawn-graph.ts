@@ -15,7 +15,7 @@ export interface DrawnGraph {
 }
 
 /** The sub-pipelines of a plan, which of them reads what another one stores, and then the handlers. */
-export function drawPlan({ id, wave_ids, keys, handler_waves: last = [] }: PlanStatistics): DrawnGraph {
+export function drawPlan({ id, wave_ids, keys, handler_waves: handlers = [] }: PlanStatistics): DrawnGraph {
   const edges = new Map<string, Graph['edges'][number]>();
   for (const { stored_by: from, read_by } of keys) {
     if (from === null) continue;
@@ -27,9 +27,14 @@ export function drawPlan({ id, wave_ids, keys, handler_waves: last = [] }: PlanS
     ids.map((part) => ({ id: part, tool, fan_out: false }));
   return {
     id,
-    waves: [...wave_ids.map((ids) => draw(ids, 'pipeline')), ...last.map(({ ids }) => draw(ids, 'handler'))],
+    waves: [
+      ...wave_ids.map((ids) => draw(ids, 'pipeline')),
+      ...handlers.map(({ ids }) => draw(ids, 'handler')),
+    ],
     edges: [...edges.values()],
-    ...(last.length > 0 && { wave_lists: [...wave_ids.map(() => null), ...last.map(({ list }) => list)] }),
+    ...(handlers.length > 0 && {
+      wave_lists: [...wave_ids.map(() => null), ...handlers.map(({ list }) => list)],
+    }),
   };
 }
 

@@ -29,7 +29,7 @@ interface PlanViewProps {
 /** The sub-pipelines of a plan with the arrows between them, one below the other with their tasks, and the handlers of the plan. */
 function PlanView({ session, graph }: PlanViewProps) {
   const { plan } = graph;
-  const [parts, handlers] = useMemo(() => divide(session.parts()), [session, graph]);
+  const [parts, handlers] = useMemo(() => splitOffHandlers(session.parts()), [session, graph]);
   const drawn = useMemo(() => toCardGraph(plan), [plan]);
   const reads = useMemo(() => describeReads(plan), [plan]);
   /** The sub-pipelines that the reader has opened (true) or folded. */
@@ -100,7 +100,7 @@ function PlanView({ session, graph }: PlanViewProps) {
 }
 
 /** Returns the sub-pipelines of a plan, and its handlers; undefined for a plan without any. */
-function divide(parts: readonly RunPart[]): readonly [readonly RunPart[], RunPart | undefined] {
+function splitOffHandlers(parts: readonly RunPart[]): readonly [readonly RunPart[], RunPart | undefined] {
   return [
     parts.filter(({ subPipeline }) => subPipeline !== undefined),
     parts.find(({ subPipeline }) => subPipeline === undefined),
