@@ -310,12 +310,12 @@ pipeline:
   });
 
   it('accepts an output without "output", with a warning (D11)', () => {
-    const check = checkTaskList('- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{a.status}}"}}');
+    const check = checkTaskList('- {id: a, tool: mock}\n- {id: b, tool: mock, inputs: {x: "{{a.message}}"}}');
     expect(check.ok).to.equal(true);
     expect(onlyProblem(check)).to.deep.include({
       code: 'output_omitted',
       severity: 'warning',
-      hint: 'write {{a.output.status}}',
+      hint: 'write {{a.output.message}}',
     });
   });
 

@@ -151,8 +151,7 @@ function checkOutput(
   const problems = checkOmitted(located, taskId, reference);
   const [, member] = STATE.exec(located.source.slice(taskId.length)) ?? [];
   if (member === undefined) return problems;
-  const elsewhere = `a handler reads {{run.${member}}}`;
-  const hint = `only tasks with "when" or "on_error: continue" have {{ID.${member}}}; ${elsewhere}; for a field of the output write {{${taskId}.output.${member}}}`;
+  const hint = `write {{${taskId}.output.${member}}} for a field of the output; only tasks with "when" or "on_error: continue" have {{ID.${member}}} of their own, and a handler reads {{run.${member}}}`;
   return problems.map((problem) => ({ ...problem, hint }));
 }
 

@@ -167,7 +167,7 @@ describe('The check of tasks whose output may be missing (D78, D79)', () => {
     const { code, hint } = onlyProblem(checked);
     expect(code).to.equal('output_omitted');
     expect(hint).to.equal(
-      'only tasks with "when" or "on_error: continue" have {{ID.error}}; a handler reads {{run.error}}; for a field of the output write {{a.output.error}}',
+      'write {{a.output.error}} for a field of the output; only tasks with "when" or "on_error: continue" have {{ID.error}} of their own, and a handler reads {{run.error}}',
     );
   });
 });
