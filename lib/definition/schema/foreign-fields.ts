@@ -92,7 +92,7 @@ const REPEAT =
   'write repeat: {until: "{{this.output.done}}", every: 30s, at_most: 20}; for the items of a list there is parallel_over';
 
 const REPEATS =
-  'until while loop_until do_until do_while repeat_until retry_until repeat_policy repeat_interval poll polling poll_interval';
+  'until while loop_until do_until do_while repeat_until retry_until repeat_policy repeat_interval poll polling poll_interval sensor sensors poke_interval';
 
 const TASK_HINTS = createHints([
   [CONDITIONS, { exact: hintForCondition, otherwise: CONDITION_ADVICE }],
@@ -135,7 +135,7 @@ const TASK_HINTS = createHints([
   ['secret secrets', NO_SECRETS],
   [`schedule ${SCHEDULES}`, STARTS_WHOLE],
   [CACHES, TASK_CACHE],
-  ['suspend pause approval approve wait wait_until signal sensor', NO_WAITING],
+  ['suspend pause approval approve wait wait_until signal', NO_WAITING],
   [`priority priority_weight ${PRIORITIES}`, WHOLE_PRIORITY],
   [POOLS, POOL],
   ['weight weights slots pool_slots', NO_WEIGHTS],

@@ -91,7 +91,7 @@ const STATUS_WORDS: ReadonlyMap<string, string> = new Map(
     succeeded: ['success', 'successful', 'ok', 'completed', 'complete', 'done', 'passed', 'finished'],
     failed: ['failure', 'fail', 'error', 'errored'],
     skipped: ['skip', 'omitted'],
-    cancelled: ['canceled', 'cancel', 'aborted', 'killed', 'terminated'],
+    cancelled: ['cancel', 'aborted', 'killed', 'terminated'],
   }).flatMap(([status, words]) => words.map((word) => [word, status] as const)),
 );
 
