@@ -87,7 +87,7 @@ Order and fan-out:
 - repeat: {until: {value: "{{this.output.state}}", const: done}, every: 30s, at_most: 20} calls the tool again until the
   condition holds; {{this.output}} is its output, in until only. Not with parallel_over.
 - when: {value: "{{params.kind}}", const: invoice} runs a task only then. Keywords: const, enum, minimum, maximum, pattern,
-  minItems, not. A list of conditions means that all hold. There is no if, no else: two tasks have opposite conditions.
+  minItems, not; minimum holds of numbers alone, pattern of texts, minItems of lists. A list of conditions means that all hold. There is no if, no else: two tasks have opposite conditions.
 - A task that reads the output of a skipped or failed one is skipped too, unless it reads {{TASK.output ?? null}}.
 - on_success, on_failure, on_cancel and finally stand beside tasks, are lists of tasks that run at the end, and have ids
   that no other task has. To alert somebody of a failure is on_failure, to clean up is finally. Those of a plan stand beside

@@ -29,6 +29,9 @@ describe('The conditions of sub-pipelines (D77)', () => {
     ['"{{ka}}"', /^a condition of a sub-pipeline reads only/, /session\.ka/],
     ['"{{secrets.TOKEN}}"', /^a condition of a sub-pipeline reads only/, /^store what it looks at/],
     ['yes please', /^a condition needs a template/, /session\.KEY/],
+    ['always()', /^a condition needs a template/, /under "finally", beside "sub_pipelines"$/],
+    ['"{{session.ka == true}}"', /no operators/, /^write \{value: "\{\{session\.ka\}\}", const: true\}$/],
+    ['{value: "no. {{session.ka}}", minimum: 3}', /^the condition never holds: .* is a text/, /^$/],
     ['{value: "{{session.ka}}"}', /^the condition has a value, and nothing/, /const/],
     ['{value: "{{session.ka}}", minimun: 3}', /^a condition has no keyword "minimun"/, /minimum/],
   ];
@@ -36,7 +39,7 @@ describe('The conditions of sub-pipelines (D77)', () => {
     it(`may not be ${when}, and the message says what to write`, () => {
       const problem = onlyProblem(check(when));
       expect(problem.message).to.match(message);
-      expect(problem.hint).to.match(hint);
+      expect(problem.hint ?? '').to.match(hint);
       expect(problem.path).to.match(/^\/sub_pipelines\/0\/when/);
     });
   }

@@ -151,11 +151,12 @@ const NEEDED_TYPES: Readonly<Record<KeywordType, string>> = {
   object: 'an object',
 };
 
+/** Shows a value that is short enough: of a secret, a part could not be masked. */
 function describeMistyped(value: unknown): string {
   if (typeof value === 'object' && value !== null) return describeKind(value);
+  if (typeof value !== 'string') return String(value);
   if (value === '') return 'an empty text';
-  const shown = ellipsize(quote(value), MAX_VALUE_LENGTH);
-  return typeof value === 'string' ? `the text ${shown}` : shown;
+  return value.length > MAX_VALUE_LENGTH ? 'a text' : `the text ${quote(value)}`;
 }
 
 function formatKnown(known: Nouns['known'] = []): string {

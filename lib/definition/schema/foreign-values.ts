@@ -75,10 +75,12 @@ function readComparison(value: unknown): JsonObject | undefined {
 /**
  * Returns the hint for a text that other products take for a condition: a comparison, or a test of how the run has ended.
  * Undefined for any other.
+ *
+ * @param parts what handlers stand beside
  */
-export function hintForConditionText(text: string): string | undefined {
+export function hintForConditionText(text: string, parts?: string): string | undefined {
   const condition = readComparison(text);
-  return condition === undefined ? hintForOutcome(text) : `write ${writeFlow(condition, false)}`;
+  return condition === undefined ? hintForOutcome(text, parts) : `write ${writeFlow(condition, false)}`;
 }
 
 function readLiteral(text: string): Json {

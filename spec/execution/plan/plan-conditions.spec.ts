@@ -73,6 +73,12 @@ describe('A sub-pipeline with a condition (D77, D78)', () => {
     expect((await decide('"{{pipeline.inputs.x}}"', '1')).record().skipped).to.equal(undefined);
   });
 
+  it('is skipped when a value has another type than its keyword is about', async () => {
+    const run = await decide('{value: "{{session.ka}}", not: {maximum: 3}}', '"7"');
+    const reason = '{{session.ka}} is the text "7", and maximum needs a number';
+    expect(run.record().skipped).to.deep.equal([{ sub_pipeline: 'b', reason }]);
+  });
+
   it('reads values of the session that were submitted', async () => {
     const run = await decide('"{{session.given}}"', '1', { session: { given: false } });
     expect(run.record().skipped?.[0]?.reason).to.equal('{{session.given}} is false');

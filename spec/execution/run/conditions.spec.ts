@@ -76,10 +76,9 @@ describe('A task with a condition (D77, D78)', () => {
     });
   }
 
-  it('shows the beginning of a long text that has the wrong type', async () => {
+  it('shows nothing of a long text that has the wrong type', async () => {
     const reason = await decide('{value: "{{pipeline.inputs.x}}", minimum: 1}', 'x'.repeat(1000));
-    expect(reason).to.match(/^\{\{pipeline\.inputs\.x\}\} is the text "x+…, and minimum needs a number$/);
-    expect(reason?.length).to.be.below(140);
+    expect(reason).to.equal('{{pipeline.inputs.x}} is a text, and minimum needs a number');
   });
 
   it('needs all conditions of a list, and looks at none after the first that does not hold', async () => {

@@ -66,7 +66,9 @@ export function* checkCondition(
       code: 'invalid_value',
       message,
       path,
-      hint: hintForConditionText(value) ?? `write it as in ${example}`,
+      hint:
+        hintForConditionText(value, place.list === undefined ? 'sub_pipelines' : 'tasks') ??
+        `write it as in ${example}`,
     };
     return;
   }

@@ -135,6 +135,14 @@ describe('A task with repeat (D83)', () => {
     expect(lax.record().status).to.equal('succeeded');
   });
 
+  it('holds of no value whose type its keyword is not about (D77)', async () => {
+    const run = await start('repeat: {until: {value: "{{this.output.state}}", minimum: 1}, at_most: 1}');
+    await controlled.returns({ state: '5' });
+    expect(run.record().error).to.contain(
+      '{{this.output.state}} is the text "5", and minimum needs a number',
+    );
+  });
+
   it('reads other tasks and params in its conditions, of which all must hold', async () => {
     const run = await startRun(
       `{id: w, tool: mock, inputs: {}}, {id: a, tool: controlled, repeat: {every: 1,
