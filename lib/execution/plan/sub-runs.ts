@@ -38,8 +38,6 @@ export class SubRuns implements PlanPorts {
   readonly #liveBudget: EventLoopBudget;
   /** The runs that have begun, by sub-pipeline id. */
   readonly begun = new Map<string, PipelineRun>();
-  /** The run of the plan's handlers; undefined until they begin. */
-  handlers: PipelineRun | undefined;
   /** Failures of all sub-pipelines, in the order in which they happened. */
   readonly failures: TaskFailure[] = [];
   /** All values on the blackboard after the last sub-pipeline has succeeded (Plan, rule 4). */
@@ -54,6 +52,7 @@ export class SubRuns implements PlanPorts {
   /** The submitted session values that no sub-pipeline has stored over. */
   readonly #overrides: SessionOverrides;
   readonly #decisions: SkipDecisions;
+  #handlers: PipelineRun | undefined;
   #blackboardError: string | undefined;
   /** The stores and reads of each key; made when the first task writes a key that its sub-pipeline does not declare. */
   #keyUses: Map<string, KeyUse> | undefined;
@@ -127,19 +126,24 @@ export class SubRuns implements PlanPorts {
   beginHandlers(actor: RunActor, event: HandleEvent): void {
     this.#plan.onHandlersBegin();
     this.#plan.emitStatus();
-    this.handlers = new PipelineRun(
+    this.#handlers = new PipelineRun(
       this.#getPrepared(HANDLERS_ID),
       this.#dependencies,
       this.#budget,
       this.#createHandlersContext(actor, event),
     );
-    void this.handlers.begin();
+    void this.#handlers.begin();
+  }
+
+  /** The run of the plan's handlers; undefined until they begin: force may come first. */
+  get handlers(): PipelineRun | undefined {
+    return this.#handlers?.startedAt === null ? undefined : this.#handlers;
   }
 
   /** Call when the plan is stopped. */
   stop(): void {
     for (const run of this.begun.values()) run.onPlanStopped();
-    this.handlers?.onPlanStopped();
+    this.#handlers?.onPlanStopped();
   }
 
   /** Applies what the sub-pipeline stored to the overrides of those that begin later. */

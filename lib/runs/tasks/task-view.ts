@@ -35,7 +35,8 @@ export const ITEMS_PER_STEP = 1000;
 /** Characters of an item that name it where values are left out. */
 const LABEL_LENGTH = 200;
 
-const NOT_BEGUN = { ok: false, error: 'the sub-pipeline has not begun' } as const;
+/** Of a sub-pipeline, or of handlers of a plan. */
+const NOT_BEGUN = { ok: false, error: 'the tasks beside it have not begun' } as const;
 
 /** A task of a run, from which its record and those of its items are made (D59). */
 export class TaskView {

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import type { Json } from '../../../lib/common/json/json.js';
+import { MemoryBlackboard } from '../../../lib/execution/session/memory-blackboard.js';
+import { type Deferred, deferred, settle } from '../../support/deferred.js';
 import { subPipelineText } from '../../support/definitions/parse-plan.js';
 import { controlledTask, startPlan, type TestPlanRun } from '../../support/runs/start-plan.js';
 
@@ -8,6 +11,22 @@ const WAITS = subPipelineText('c', controlledTask('c'));
 
 const finallyOf = (inputs: string): string =>
   `finally: [{id: clean, tool: controlled, inputs: {${inputs}}}], `;
+
+/** A blackboard whose keys are read when the spec lets them be. */
+class HeldBlackboard extends MemoryBlackboard {
+  #reading: Promise<void> | undefined;
+
+  hold(): Deferred<void> {
+    const reading = deferred<void>();
+    this.#reading = reading.promise;
+    return reading;
+  }
+
+  override async readMany(tenantId: string, keys: readonly string[]): Promise<Record<string, Json>> {
+    await this.#reading;
+    return super.readMany(tenantId, keys);
+  }
+}
 
 describe('Handlers of a plan (D80)', () => {
   it('run when its sub-pipelines have ended, and see how it ended and what was stored', async () => {
@@ -92,6 +111,22 @@ describe('Handlers of a plan (D80)', () => {
     expect(failures?.map(({ task_id }) => task_id)).to.have.members(['poll', 'call']);
     expect(plan.controlled.last.context.signal.aborted).to.equal(true);
     expect(plan.clock.pending).to.equal(0);
+  });
+
+  it('have not begun when force comes while their keys of the blackboard are read', async () => {
+    const blackboard = new HeldBlackboard();
+    const plan = await startPlan([WAITS], {
+      executor: { blackboard },
+      head: 'finally: [{id: clean, tool: controlled, inputs: {of: "{{session.c ?? null}}"}}],',
+    });
+    const reading = blackboard.hold();
+    await plan.returns('c/t');
+    expect(plan.record()).to.deep.include({ status: 'succeeded', settled: false });
+    await plan.cancel(true);
+    reading.resolve();
+    await settle();
+    expect(plan.run.subRuns.handlers).to.equal(undefined);
+    expect(plan.record()).to.deep.include({ settled: true, handlers: {}, handler_failures: [] });
   });
 
   it('run after a cancel when all that was at work has ended', async () => {
