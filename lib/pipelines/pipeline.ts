@@ -145,7 +145,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
   const lists = handlers && new Map(draft.tasks.map(({ id, list }) => [id, list]));
   const templates = new DroppableTemplates(draft.compiledBytes);
   const listOf = (id: string): TaskList | undefined => lists?.get(id);
-  const unreliable = findUnreliable(draft, listOf);
+  const unreliable = yield* findUnreliable(draft, listOf);
   let taskBytes = 0;
   for (const task of draft.tasks) {
     yield;

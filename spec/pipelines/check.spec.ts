@@ -379,6 +379,8 @@ pipeline:
       'unknown inputs',
       (n) => many(n, (i) => `- {id: a${i}, tool: mock, inputs: {x: "{{pipeline.inputs.gone_${i}}}"}}`, '\n'),
     ],
+    // Their length is what scales.
+    ['spaces in a condition', (n) => `- {id: a, tool: mock, when: "always()${' '.repeat(40 * n)}x"}`],
     ['unknown tools', (n) => many(n, (i) => `- {id: a${i}, tool: tool_${i}}`, '\n')],
     [
       'unquoted templates',

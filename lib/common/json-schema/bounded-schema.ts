@@ -54,9 +54,16 @@ export class BoundedSchema {
 
   /** Returns the violations by a value. They are void when the budget is exceeded afterwards. */
   findViolations(value: Json): Violation[] {
-    this.#violations = [];
-    this.#check(value, 0);
-    return this.#violations;
+    const violations: Violation[] = [];
+    this.#violations = violations;
+    try {
+      this.#check(value, 0);
+      return violations;
+    } finally {
+      // The schema may live for days, between the rounds of a task: the values must not.
+      this.#violations = [];
+      this.#mistyped = undefined;
+    }
   }
 
   #compile(schema: Schema): Check {
@@ -232,9 +239,9 @@ export class BoundedSchema {
     const isNegated = this.#isNegated;
     return (value, depth) => {
       if (hasType(value)) return check(value, depth);
-      const violation = { ...this.#describe(keyword, null, value, depth), needed };
-      if (this.#silent === 0) this.#violations.push(violation);
-      else this.#mistyped ??= violation;
+      const describe = (): Violation => ({ ...this.#describe(keyword, null, value, depth), needed });
+      if (this.#silent === 0) this.#violations.push(describe());
+      else this.#mistyped ??= describe();
       return isNegated;
     };
   }

@@ -29,7 +29,8 @@ export function hintForCondition({ field, word, value, known }: ForeignWord): Hi
 
 /** Returns the hint for a test of how the run has ended, as in `if: failure()`. @param parts what handlers stand beside */
 function hintForOutcome(value: unknown, parts = 'tasks'): string | undefined {
-  const [, outcome = ''] = (typeof value === 'string' && OUTCOME.exec(value)) || [];
+  if (typeof value !== 'string' || value.length > MAX_COMPARISON) return undefined;
+  const [, outcome = ''] = OUTCOME.exec(value.trim()) ?? [];
   const list = HANDLERS_BY_OUTCOME[outcome];
   return list && `tasks that run ${list} "${parts}"`;
 }
@@ -39,7 +40,7 @@ function isSingleTemplate(value: unknown): boolean {
 }
 
 /** A condition of GitHub Actions about the jobs before: `always()`. */
-const OUTCOME = /^\s*(?:\$?\{\{)?\s*(always|failure|success|cancelled)\(\s*\)\s*(?:\}\})?\s*$/;
+const OUTCOME = /^(?:\$?\{\{\s*)?(always|failure|success|cancelled)\(\s*\)\s*(?:\}\})?$/;
 
 const HANDLERS_BY_OUTCOME: Readonly<Record<string, string>> = {
   always: 'however the run has ended are under "finally", beside',

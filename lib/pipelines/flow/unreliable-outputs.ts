@@ -1,3 +1,4 @@
+import type { Steps } from '../../common/scheduling/steps.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
 import { readsItem } from './conditions.js';
 import type { TaskList } from './handlers.js';
@@ -11,15 +12,19 @@ type ListOf = (id: string) => TaskList | undefined;
  * that read what may not have run (D80), and those that read such an output without a default, which are skipped then (D78).
  * Each is with the task that it depends on, or with itself.
  */
-export function findUnreliable(
+export function* findUnreliable(
   { tasks }: Pick<PipelineDraft, 'tasks'>,
   listOf: ListOf,
-): ReadonlyMap<string, string> {
+): Steps<ReadonlyMap<string, string>> {
   const causes = new Map<string, string>();
-  const handlers = tasks.filter((task) => task.list !== 'tasks' && readsOtherCase(task, listOf));
-  const found = [...tasks.filter(mayLackOutput), ...handlers].map(({ id }) => id);
+  const found = tasks.filter(mayLackOutput).map(({ id }) => id);
+  for (const task of tasks) {
+    if (task.list === 'tasks') continue;
+    yield;
+    if (readsOtherCase(task, listOf)) found.push(task.id);
+  }
   if (found.length === 0) return causes;
-  const readers = listReaders(tasks);
+  const readers = yield* listReaders(tasks);
   for (const id of found) causes.set(id, id);
   for (let id = found.pop(); id !== undefined; id = found.pop()) {
     for (const reader of readers.get(id) ?? []) {
@@ -37,9 +42,10 @@ export function mayLackOutput({ fields, conditions }: DraftTask): boolean {
 }
 
 /** By task, those that read its output without a default. */
-function listReaders(tasks: readonly DraftTask[]): ReadonlyMap<string, readonly string[]> {
+function* listReaders(tasks: readonly DraftTask[]): Steps<ReadonlyMap<string, readonly string[]>> {
   const readers = new Map<string, string[]>();
   for (const task of tasks) {
+    yield;
     for (const id of readOutputs(task)) {
       const list = readers.get(id);
       if (list === undefined) readers.set(id, [task.id]);

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { checkDefinition } from '../../../lib/pipelines/check.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { checkPipelineText } from '../../support/definitions/check-pipeline.js';
 import type { Problem } from '../../../lib/definition/problems/problem.js';
 
@@ -168,6 +171,35 @@ describe('The check of the values that a condition can see (D77)', () => {
     expect(checkHandler('on_failure', when('success'))[0]?.message).to.equal(
       'the condition never holds: in "on_failure", {{run.status}} is always "failed"',
     );
+  });
+
+  it('suggests values for a few listed ones, and none that are long', () => {
+    const listed = (count: number, value = 'invoise'): string =>
+      `{value: "{{params.kind}}", enum: [${Array.from({ length: count }, () => value).join(', ')}]}`;
+    expect(check(listed(10))[0]?.hint).to.equal('write enum: [invoice]');
+    expect(check(listed(11))[0]?.hint).to.equal(undefined);
+    expect(check(listed(1, `invoice${' '.repeat(200)}x`))[0]?.hint).to.equal(undefined);
+  });
+
+  it('shows the beginning of a choice that is a large list', () => {
+    const rows = JSON.stringify(Array.from({ length: 1000 }, (_, row) => row));
+    const text = `{id: p, goal: g, params: {rows: {type: list, enum: [${rows}]}},
+      tasks: [{id: b, tool: mock, when: {value: "{{params.rows}}", const: 7}}]}`;
+    const [problem] = checkPipelineText(text).problems.filter(({ path }) => path?.startsWith('/tasks'));
+    expect(problem?.message).to.have.length.below(300).and.include('is always [0,1,2,');
+  });
+
+  itTimed('takes time in proportion to the conditions, whatever the size of a choice of their param', () => {
+    const timeOf = (size: number): number => {
+      const rows = Array.from({ length: 100 * size }, (_, row) => ({ row }));
+      const when = { value: '{{params.rows}}', minItems: 1 };
+      const tasks = Array.from({ length: size }, (_, index) => ({ id: `t${index}`, tool: 'mock', when }));
+      const definition = { id: 'p', goal: 'g', params: { rows: { type: 'list', enum: [rows] } }, tasks };
+      return measureCpuMsSync(() => void checkDefinition(definition, { catalog: builtinCatalog() }));
+    };
+    timeOf(20);
+    // For 8 times the conditions and 8 times the choice, a check that looks at both together takes 64 times as long.
+    expect(timeOf(320)).to.be.below(32 * timeOf(40));
   });
 
   it('takes the fix for the value of a condition (D8)', () => {

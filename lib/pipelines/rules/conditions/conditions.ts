@@ -42,8 +42,10 @@ export function* checkConditions(
   for (const task of draft.tasks) {
     yield;
     const place = { params, list: task.list };
-    for (const condition of [...task.conditions, ...task.until])
+    for (const condition of [...task.conditions, ...task.until]) {
+      yield;
       yield* checkCondition(condition, place, budget, example);
+    }
     yield* checkReads(task, causes);
   }
 }
@@ -93,10 +95,11 @@ export function* checkCondition(
 /** Finds a template alone that none of its values makes false, such as a status. */
 function* checkAlone(condition: CheckedCondition, place: ConditionPlace): Generator<Diagnostic> {
   const { path, value } = condition;
-  const { name, description, values = [] } = findKnownValues(condition, place) ?? {};
+  const known = findKnownValues(condition, place);
+  const { values = [] } = known ?? {};
   const [first] = values;
   if (first === undefined || !values.every(isTrue)) return;
-  const message = `the condition always holds: ${name} is ${description}`;
+  const message = `the condition always holds: ${known?.name} is ${known?.describe()}`;
   const hint = `write {value: ${writeFlow(value, true)}, const: ${writeFlow(first, false)}}`;
   yield { code: 'invalid_value', message, path, hint };
 }

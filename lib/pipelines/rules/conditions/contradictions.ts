@@ -9,6 +9,12 @@ import type { Path } from '../../../definition/problems/problem.js';
 import { nearest } from '../../../definition/did-you-mean.js';
 import { type KnownValues, MAX_CHOICES } from './known-values.js';
 
+/** No more values are compared with those that there are. */
+const MAX_SUGGESTED = 10;
+
+/** A longer text is no misspelt word. */
+const MAX_WORD_LENGTH = 200;
+
 interface Contradiction {
   /** The end of the message. */
   readonly reason: string;
@@ -77,7 +83,7 @@ function findTypeContradiction(
     return { reason, path: [] };
   }
   if (known === undefined || known.types.some((type) => isOfType(type, first.type))) return undefined;
-  return { reason: `${known.name} is ${known.description}, and ${describeNeed(first)}`, path: first.path };
+  return { reason: `${known.name} is ${known.describe()}, and ${describeNeed(first)}`, path: first.path };
 }
 
 interface ImpliedType {
@@ -129,10 +135,9 @@ function findBoundContradiction(
       return { reason, path: [] };
     }
     if (known === undefined || schema['type'] !== undefined) continue;
-    const { name, description, bounds } = known;
-    const reason = `${name} is ${description}`;
-    if (isEmpty(least, bounds[high])) return { reason, path: [low] };
-    if (isEmpty(bounds[low], most)) return { reason, path: [high] };
+    const { name, describe, bounds } = known;
+    const place = isEmpty(least, bounds[high]) ? low : isEmpty(bounds[low], most) ? high : undefined;
+    if (place !== undefined) return { reason: `${name} is ${describe()}`, path: [place] };
   }
   return undefined;
 }
@@ -155,7 +160,7 @@ function findValueContradiction(
   const keyword = only === undefined ? 'enum' : 'const';
   if (known === undefined || (known.values === undefined && allowed.length === 0))
     return { reason: `no value in "${keyword}" satisfies its other keywords`, path: [] };
-  const reason = `${known.name} is ${known.description}`;
+  const reason = `${known.name} is ${known.describe()}`;
   if (listed === undefined) return { reason, path: [] };
   return { reason, path: [keyword], hint: suggestValues(keyword, listed, known) };
 }
@@ -167,10 +172,15 @@ function createTest({ types, bounds }: KnownValues, budget: CheckBudget): (value
 
 /** Suggests the values that were probably meant: of the right type, or under the names that they have here. */
 function suggestValues(keyword: string, listed: readonly Json[], known: KnownValues): Hint | undefined {
-  const meant = listed.map((value) => suggestValue(value, known));
-  const isComplete = meant.every((value) => value !== undefined);
+  if (listed.length > MAX_SUGGESTED) return undefined;
+  const meant: Json[] = [];
+  for (const value of listed) {
+    const suggested = suggestValue(value, known);
+    if (suggested === undefined) return undefined;
+    meant.push(suggested);
+  }
   const [only] = meant;
-  if (!isComplete || only === undefined) return undefined;
+  if (only === undefined) return undefined;
   const value = keyword === 'const' ? only : [...new Set(meant)];
   return hintReplace(`write ${keyword}: ${ellipsize(writeFlow(value, false), 200)}`, value);
 }
@@ -178,11 +188,15 @@ function suggestValues(keyword: string, listed: readonly Json[], known: KnownVal
 function suggestValue(value: Json, { values, types, words }: KnownValues): Json | undefined {
   if (typeof value === 'object') return undefined;
   const text = String(value);
+  if (text.length > MAX_WORD_LENGTH) return undefined;
   if (values === undefined) return convert(value, types);
   const word = text.toLowerCase();
-  const same = values.find((choice) => typeof choice !== 'object' && String(choice).toLowerCase() === word);
+  const short = values.filter(
+    (choice) => typeof choice !== 'object' && String(choice).length <= MAX_WORD_LENGTH,
+  );
+  const same = short.find((choice) => String(choice).toLowerCase() === word);
   if (same !== undefined) return same;
-  const texts = values.filter((choice) => typeof choice === 'string');
+  const texts = short.filter((choice) => typeof choice === 'string');
   const translated = words?.get(word);
   return translated !== undefined && texts.includes(translated) ? translated : nearest(text, texts);
 }

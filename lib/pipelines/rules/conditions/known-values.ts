@@ -1,4 +1,5 @@
 import { isObject, type Json, toList } from '../../../common/json/json.js';
+import { writeStart } from '../../../common/json/json-writer.js';
 import { ellipsize, joinFirst } from '../../../common/text.js';
 import { isParamType } from '../../../definition/params.js';
 import type { Expression } from '../../../definition/template/expressions/expression.js';
@@ -11,7 +12,7 @@ export interface KnownValues {
   /** As in `param "kind"`. */
   readonly name: string;
   /** As in `one of "invoice", "receipt"`. */
-  readonly description: string;
+  readonly describe: () => string;
   /** Types of JSON Schema. */
   readonly types: readonly string[];
   /** The bounds of a number. */
@@ -72,7 +73,7 @@ function ofReference(
 }
 
 function ofText(name: string): KnownValues {
-  return { name, description: 'a text', types: ['string'], bounds: {}, values: undefined };
+  return { name, describe: () => 'a text', types: ['string'], bounds: {}, values: undefined };
 }
 
 const TASK_STATUSES = ['succeeded', 'failed', 'skipped'];
@@ -96,8 +97,8 @@ const STATUS_WORDS: ReadonlyMap<string, string> = new Map(
 );
 
 function ofStatus(name: string, values: readonly string[]): KnownValues {
-  const description = describeChoices(values);
-  return { name, description, types: ['string'], bounds: {}, values, words: STATUS_WORDS };
+  const describe = (): string => describeChoices(values);
+  return { name, describe, types: ['string'], bounds: {}, values, words: STATUS_WORDS };
 }
 
 /** The types of params, with the names that JSON Schema has for them. */
@@ -120,10 +121,11 @@ function ofParam(name: string, params: ConditionPlace['params']): KnownValues | 
   const mayBeNull = param['default'] === null;
   const values = listValues(type, choices, mayBeNull);
   const bounds = { ...toBound('minimum', minimum), ...toBound('maximum', maximum) };
-  const typed = `${noun}${describeBounds(bounds)}${mayBeNull ? ' or null' : ''}`;
+  const isChosen = Array.isArray(choices) && values !== undefined;
   return {
     name: `param "${name}"`,
-    description: Array.isArray(choices) && values !== undefined ? describeChoices(values) : typed,
+    describe: () =>
+      isChosen ? describeChoices(values) : `${noun}${describeBounds(bounds)}${mayBeNull ? ' or null' : ''}`,
     types: mayBeNull ? [jsonType, 'null'] : [jsonType],
     bounds,
     values,
@@ -148,6 +150,7 @@ function describeBounds({ minimum, maximum }: KnownValues['bounds']): string {
 }
 
 function describeChoices(values: readonly Json[]): string {
-  const shown = values.map((choice) => ellipsize(JSON.stringify(choice), 80));
+  // A choice may be a large list, and many conditions may read it.
+  const shown = values.map((choice, index) => (index < MAX_LISTED ? writeStart(choice, 80) : ''));
   return values.length === 1 ? `always ${shown.join('')}` : `one of ${joinFirst(shown, MAX_LISTED)}`;
 }
