@@ -194,7 +194,7 @@ function suggestValue(value: Json, { values, types, words }: KnownValues): Json 
   const short = values.filter(
     (choice) => typeof choice !== 'object' && String(choice).length <= MAX_WORD_LENGTH,
   );
-  const same = short.find((choice) => String(choice).toLowerCase() === word);
+  const same = short.find((choice) => typeof choice !== 'object' && String(choice).toLowerCase() === word);
   if (same !== undefined) return same;
   const texts = short.filter((choice) => typeof choice === 'string');
   const translated = words?.get(word);
