@@ -67,7 +67,7 @@ const PIPELINES = {
         id,
         `{id: t, tool: script, inputs: {ms: 1, value: 0}}, {id: u, tool: script, when: "{{t.output}}", inputs: {value: 1}},
            {id: v, tool: script, when: {value: "{{u.status}}", const: skipped}, inputs: {value: 2}},
-           {id: w, tool: script, when: {value: "{{v.status}}", const: never}, inputs: {value: 3}}`,
+           {id: w, tool: script, when: {value: "{{v.status}}", const: failed}, inputs: {value: 3}}`,
       ),
     ),
     'plan_concurrency: 3,',
