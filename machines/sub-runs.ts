@@ -256,24 +256,20 @@ function beginReady(runs: SubRunsSnapshot, { self }: SubRunsScope): void {
 }
 
 function begin(runs: SubRunsSnapshot, id: string, self: SubRunsScope['self']): void {
-  const ports = planPorts.find(self);
-  const run = createActor(runMachine, { parent: self, id, src: 'run', input: ports.input(id) });
-  runs.live.set(id, run);
-  ports.begin(id, run);
+  planPorts.find(self).begin(id, createRun(runs, id, self));
 }
 
 /** Begins the handlers of the plan: a run without tasks, whose first event names the end that they handle. */
 function beginHandlers(runs: SubRunsSnapshot, event: HandleEvent, { self }: SubRunsScope): void {
-  const ports = planPorts.find(self);
-  const run = createActor(runMachine, {
-    parent: self,
-    id: HANDLERS_ID,
-    src: 'run',
-    input: ports.input(HANDLERS_ID),
-  });
   runs.value = 'handling';
-  runs.live.set(HANDLERS_ID, run);
-  ports.beginHandlers(run, event);
+  planPorts.find(self).beginHandlers(createRun(runs, HANDLERS_ID, self), event);
+}
+
+function createRun(runs: SubRunsSnapshot, id: string, self: SubRunsScope['self']): RunActor {
+  const input = planPorts.find(self).input(id);
+  const run = createActor(runMachine, { parent: self, id, src: 'run', input });
+  runs.live.set(id, run);
+  return run;
 }
 
 /** Asks whether a sub-pipeline is skipped. The decision is an event, so it comes after this transition. */

@@ -26,8 +26,12 @@ import type { Catalog } from '../tools/catalog.js';
 import type { Tool } from '../tools/tool.js';
 import { verbatimInputs } from '../tools/inputs/literal-inputs.js';
 import { HANDLER_LISTS } from '../definition/schema/fields.js';
-import { hintForConditionText } from '../definition/schema/foreign-values.js';
-import { listConditions, listUntil, type WrittenCondition } from './flow/conditions.js';
+import {
+  hintForBrokenCondition,
+  listConditions,
+  listUntil,
+  type WrittenCondition,
+} from './flow/conditions.js';
 import type { TaskList } from './flow/handlers.js';
 import type { Upstream } from './flow/waves.js';
 
@@ -35,6 +39,8 @@ import type { Upstream } from './flow/waves.js';
 export interface LocatedReference {
   /** The same object for equal templates of the definition. */
   readonly reference: Reference;
+  /** The first name of the expression. */
+  readonly root: string;
   /** The text between the braces, for messages. */
   readonly source: string;
   /** True when the template has a `??` fallback. */
@@ -224,7 +230,7 @@ class DraftReader {
         condition.value,
         condition.path,
         undefined,
-        hintForCondition,
+        hintForBrokenCondition,
       );
       const references = yield* this.#resolveReferences(texts, condition.path, isOfRound);
       conditions.push({ ...condition, template, references });
@@ -242,10 +248,9 @@ class DraftReader {
     const maxProblems = MAX_PROBLEMS + 1 - this.#diagnostics.length;
     const options = { table: this.#table, verbatim, maxProblems };
     const compilation = yield* compileInSteps((value ?? null) as Json, options);
+    const hint = compilation.problems.length === 0 ? undefined : hintFor?.(value);
     for (const problem of compilation.problems) {
-      const hint = hintFor?.(value);
-      const described = describeSyntaxError(problem, [...path, ...problem.path]);
-      this.#diagnostics.push(hint === undefined ? described : { ...described, hint });
+      this.#diagnostics.push(describeSyntaxError(problem, [...path, ...problem.path], hint));
     }
     this.#compiledBytes += compilation.sizeBytes;
     return compilation;
@@ -332,6 +337,10 @@ class ReferenceInText implements LocatedReference {
     this.#text = text;
   }
 
+  get root(): string {
+    return this.#expression.root;
+  }
+
   get source(): string {
     return ellipsize(this.#expression.source, MAX_SHOWN);
   }
@@ -349,12 +358,13 @@ class ReferenceInText implements LocatedReference {
   }
 }
 
-function describeSyntaxError({ message, hint, start }: TemplateProblem, path: Path): Diagnostic {
-  return { code: 'template_syntax', message, path, hint, at: start };
-}
-
-function hintForCondition(value: unknown): string | undefined {
-  return typeof value === 'string' ? hintForConditionText(value) : undefined;
+/** @param hint says how to write the value at the path; default: the hint of the problem */
+export function describeSyntaxError(
+  problem: TemplateProblem,
+  path: Path,
+  hint: string | undefined = problem.hint,
+): Diagnostic {
+  return { code: 'template_syntax', message: problem.message, path, hint, at: problem.start };
 }
 
 function toText(value: unknown): string | undefined {

@@ -24,6 +24,7 @@ import type { Catalog } from '../tools/catalog.js';
 import type { PlanCheckContext, SubPipelineCheck } from './check-sub-pipelines.js';
 import type { PlanDraft } from './draft.js';
 import { checkHandlerIds, checkHandlerKeys, createNameHints } from './rules/handlers.js';
+import { DECLARE_INPUT } from './rules/keys.js';
 import type { SkipRule } from './skip-rules.js';
 
 /** The handlers of a plan as far as they can be read (D80). */
@@ -96,7 +97,7 @@ function createContext({ catalog, inputs, secrets, isChecked, paramBudget }: Pla
     catalog,
     inputKeys: inputs,
     suppliedInputs: [],
-    inputHint: 'give it a default under "inputs" of the plan',
+    inputHint: DECLARE_INPUT,
     session: { has: () => true },
     secrets,
     isChecked,

@@ -2,10 +2,14 @@ import type { Steps } from '../common/scheduling/steps.js';
 import { nearest } from '../definition/did-you-mean.js';
 import type { Diagnostic } from '../definition/problems/diagnostic.js';
 import type { Path } from '../definition/problems/problem.js';
-import { hintForConditionText } from '../definition/schema/foreign-values.js';
 import { type Reference, resolveReference } from '../definition/template/reference.js';
 import { compileInSteps, pathOfText, type Template } from '../definition/template/template.js';
-import { listConditions, type WrittenCondition } from '../pipelines/flow/conditions.js';
+import { describeSyntaxError } from '../pipelines/draft.js';
+import {
+  hintForBrokenCondition,
+  listConditions,
+  type WrittenCondition,
+} from '../pipelines/flow/conditions.js';
 
 /** A template in a condition of a sub-pipeline. */
 interface PlanReference {
@@ -53,18 +57,11 @@ export function* readPlanConditions(
         return { reference, root, source, hasFallback: fallback !== undefined, path: at, at: offset };
       }),
     );
-    const diagnostics = compiled.problems.map(({ message, hint, start, path: inner }): Diagnostic => {
-      const { value } = written;
-      const meant = typeof value === 'string' ? hintForConditionText(value) : undefined;
-      return {
-        code: 'template_syntax',
-        message,
-        path: [...written.path, ...inner],
-        hint: meant ?? hint,
-        at: start,
-      };
-    });
-    const { template, sizeBytes } = compiled;
+    const { template, sizeBytes, problems } = compiled;
+    const hint = problems.length === 0 ? undefined : hintForBrokenCondition(written.value);
+    const diagnostics = problems.map((problem) =>
+      describeSyntaxError(problem, [...written.path, ...problem.path], hint),
+    );
     conditions.push({ ...written, template, references, sizeBytes, diagnostics });
   }
   return conditions;

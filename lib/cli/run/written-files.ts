@@ -7,7 +7,6 @@ import type { CliContext, QueriesApi } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import type { DisplayFlags } from '../progress/display.js';
 import { PROGRAM } from '../package-info.js';
-
 import { serverFlag } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';

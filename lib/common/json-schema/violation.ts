@@ -129,7 +129,7 @@ export function describeViolation(violation: Violation, { one, all, known, hideV
   const { path, keyword, wanted } = violation;
   const subject = path.length === 0 ? all : `${one} "${formatValuePath(path)}"`;
   if (violation.needed !== undefined)
-    return `${subject} is ${describeMistyped(violation.value)}, and ${keyword} needs ${NEEDED_TYPES[violation.needed]}`;
+    return `${subject} is ${describeMistyped(violation.value)}, and ${describeNeed({ keyword, type: violation.needed })}`;
   if (keyword === 'required') {
     return path.length === 0
       ? `${one} "${formatWanted(wanted)}" is missing`
@@ -150,6 +150,17 @@ const NEEDED_TYPES: Readonly<Record<KeywordType, string>> = {
   array: 'a list',
   object: 'an object',
 };
+
+/** Says of which type a value has to be for a keyword to hold of it (D77): `minimum needs a number`. */
+export function describeNeed({
+  keyword,
+  type,
+}: {
+  readonly keyword: string;
+  readonly type: KeywordType;
+}): string {
+  return `${keyword} needs ${NEEDED_TYPES[type]}`;
+}
 
 /** Shows a value that is short enough: of a secret, a part could not be masked. */
 function describeMistyped(value: unknown): string {

@@ -16,7 +16,7 @@ import {
   hintForTimeout,
   hintForTolerance,
 } from './foreign-values.js';
-import { type ForeignWord, normalizeWord } from './foreign-word.js';
+import { type ForeignWord, mapWords, normalizeWord } from './foreign-word.js';
 import { guessKeys, joinTexts, WAIT_HINT } from './value-hints.js';
 
 /**
@@ -311,8 +311,5 @@ function hintForDependencies(field: string, task: Record<string, unknown>): Hint
 /** Returns the hints of words, which most definitions never need: they are sorted when the first one is asked for. */
 function createHints(groups: readonly (readonly [words: string, hint: ForeignHint])[]): () => Hints {
   let hints: Hints | undefined;
-  return () =>
-    (hints ??= new Map(
-      groups.flatMap(([words, hint]) => words.split(' ').map((word) => [normalizeWord(word), hint])),
-    ));
+  return () => (hints ??= mapWords(groups));
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../../common/json/json.js';
 import { type Hint, hintRename } from '../problems/hint.js';
 import type { HandlerListName } from './fields.js';
-import { type ForeignWord, normalizeWord } from './foreign-word.js';
+import { type ForeignWord, mapWords, normalizeWord } from './foreign-word.js';
 
 /** Words of other products for tasks that run when a run ends, by the list that has them here (D80). */
 const LIST_WORDS: Readonly<Record<HandlerListName, string>> = {
@@ -21,11 +21,7 @@ const ANY_LIST = new Set(
 /** Words that mean a handler only within a map of handlers, as in `handler_on: {failure: …}`. */
 const INNER_WORDS = new Set('success failure error cancel cancelled abort exit cleanup'.split(' '));
 
-const LISTS = new Map(
-  Object.entries(LIST_WORDS).flatMap(([list, words]) =>
-    words.split(' ').map((word) => [normalizeWord(word), list]),
-  ),
-);
+const LISTS = mapWords(Object.entries(LIST_WORDS).map(([list, words]) => [words, list] as const));
 
 /** Returns the hint for a field of a task: handlers are those of its pipeline. */
 export function hintForHandlerOfTask({ word, value }: ForeignWord): Hint | undefined {

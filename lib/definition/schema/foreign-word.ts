@@ -9,6 +9,15 @@ export interface ForeignWord {
   readonly known: readonly string[];
 }
 
+/** Maps words, which stand in texts with spaces between them, to what each text of them means. */
+export function mapWords<T>(
+  groups: readonly (readonly [words: string, meaning: T])[],
+): ReadonlyMap<string, T> {
+  return new Map(
+    groups.flatMap(([words, meaning]) => words.split(' ').map((word) => [normalizeWord(word), meaning])),
+  );
+}
+
 /** `dependsOn`, `depends-on` and `DEPENDS_ON` are one word. */
 export function normalizeWord(word: string): string {
   return word.toLowerCase().replaceAll(/[_-]/g, '');

@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject, toList } from '../../common/json/
 import { assertDefined } from '../../definition/assert.js';
 import type { Path } from '../../definition/problems/problem.js';
 import { MAX_CONDITIONS, REPEAT_LIMITS } from '../../definition/schema/fields.js';
+import { hintForConditionText } from '../../definition/schema/foreign-values.js';
 import type { RepeatDefinition } from '../../definition/schema/conditions.js';
 import type { DroppableTemplates } from '../../definition/template/droppable-templates.js';
 import type { Reference } from '../../definition/template/reference.js';
@@ -42,6 +43,11 @@ function readCondition(condition: unknown, path: Path): WrittenCondition {
 /** The template of a condition as it was written, for messages. */
 export function writtenTextOf(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** Says how to write a condition that is no template. */
+export function hintForBrokenCondition(value: unknown): string | undefined {
+  return typeof value === 'string' ? hintForConditionText(value) : undefined;
 }
 
 /** A condition whose template is compiled. */

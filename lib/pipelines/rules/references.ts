@@ -78,11 +78,10 @@ function checkGoalReference(located: LocatedReference, context: ReferenceContext
 }
 
 function checkReference(located: LocatedReference, task: DraftTask, context: ReferenceContext): Diagnostic[] {
-  const { reference, source, path, at } = located;
+  const { reference, root, source, path, at } = located;
   switch (reference.kind) {
     case 'unknown': {
       const message = `{{${source}}}: ${reference.message}`;
-      const [root = ''] = /^[\w-]+/.exec(source.trim()) ?? [];
       const hint = context.nameHints?.ofRoot(root, source) ?? reference.hint;
       return [{ code: 'unknown_reference', message, path, at, hint }];
     }

@@ -54,8 +54,8 @@ function* checkReading({ id, until, path }: DraftTask): Generator<Diagnostic> {
     ),
   );
   // A condition without a template, or with one that is not valid, has an error of its own.
-  if (readsRound || until.some(({ references }) => references.length === 0)) return;
-  if (until.length === 0) return;
+  const isBroken = until.some(({ references }) => references.length === 0);
+  if (readsRound || isBroken || until.length === 0) return;
   const message = `task "${id}" repeats, but "until" never reads {{this.output}}`;
   const hint = 'write it as in until: "{{this.output.done}}"';
   yield { code: 'this_unused', message, path: [...path, 'repeat', 'until'], hint };

@@ -7,7 +7,7 @@ import { checkCondition } from '../../pipelines/rules/conditions/conditions.js';
 import { listConditionKeys, type PlanCondition } from '../conditions.js';
 import type { DraftSubPipeline, PlanDraft } from '../draft.js';
 import type { SkipRule } from '../skip-rules.js';
-import type { KeyContext } from './keys.js';
+import { hintForInput, hintForKey, type KeyContext } from './keys.js';
 
 type Reference = PlanCondition['references'][number];
 
@@ -39,11 +39,9 @@ function checkReference(read: Reference, reader: DraftSubPipeline, context: KeyC
       return checkKey(reference.key, read, reader, context);
     case 'input': {
       const { key } = reference;
-      const { inputs, suggestions } = context;
-      if (inputs.has(key)) return [];
+      if (context.inputs.has(key)) return [];
       const message = `the plan has no input "${key}", which a condition of sub-pipeline "${reader.id}" reads`;
-      const otherwise = 'give it a default under "inputs" of the plan';
-      return [{ code: 'unknown_input', message, path, at, hint: suggestions.hint(key, inputs, otherwise) }];
+      return [{ code: 'unknown_input', message, path, at, hint: hintForInput(key, context) }];
     }
     case 'unknown': {
       const isNamespace = read.root === 'session' || read.root === 'pipeline';
@@ -77,8 +75,9 @@ function checkKey(
   key: string,
   { path, at, hasFallback }: Reference,
   reader: DraftSubPipeline,
-  { writers, session, suggestions }: KeyContext,
+  context: KeyContext,
 ): Diagnostic[] {
+  const { writers, session } = context;
   if (session.has(key) || writers.other(key, reader) !== undefined) return [];
   const severity = hasFallback ? ({ severity: 'warning' } as const) : {};
   const diagnostic = { code: 'unsatisfied_read', path, at, ...severity } as const;
@@ -87,10 +86,7 @@ function checkKey(
     return [{ ...diagnostic, message, hint: 'read a key that another sub-pipeline stores' }];
   }
   const message = `no sub-pipeline stores "${key}", which a condition of "${reader.id}" reads`;
-  const otherwise = hasFallback
-    ? 'add it to the "stores" of the sub-pipeline that writes it, unless it comes with the session'
-    : 'add it to the "stores" of the sub-pipeline that writes it, or pass it in the session';
-  return [{ ...diagnostic, message, hint: suggestions.hint(key, writers.keysFor(reader), otherwise) }];
+  return [{ ...diagnostic, message, hint: hintForKey(key, reader, hasFallback, context) }];
 }
 
 /** Warns of a sub-pipeline that is skipped with another one, because it needs what only that one stores (D78). */

@@ -11,7 +11,7 @@ import type { NameHints } from '../../pipelines/rules/references.js';
 import type { SubPipelineCheck } from '../check-sub-pipelines.js';
 import type { DraftSubPipeline, PlanDraft } from '../draft.js';
 import type { SkipRule } from '../skip-rules.js';
-import type { KeyContext } from './keys.js';
+import { hintForKey, type KeyContext } from './keys.js';
 
 /** The parts of a plan that say which keys its handlers can read. */
 interface HandledPlan {
@@ -98,13 +98,10 @@ function unknownKey(
   key: string,
   { path, at, hasFallback }: LocatedReference,
   { id }: DraftTask,
-  { writers, suggestions }: KeyContext,
+  context: KeyContext,
 ): Diagnostic {
   const message = `no sub-pipeline stores "${key}", which handler "${id}" reads`;
-  const otherwise = `add it to the "stores" of the sub-pipeline that writes it, ${
-    hasFallback ? 'unless it comes with the session' : 'or pass it in the session'
-  }`;
-  const hint = suggestions.hint(key, writers.keysFor(undefined), otherwise);
+  const hint = hintForKey(key, undefined, hasFallback, context);
   const severity = hasFallback ? ({ severity: 'warning' } as const) : {};
   return { code: 'unsatisfied_read', message, path, at, hint, ...severity };
 }

@@ -1,5 +1,5 @@
 import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
-import { hintRename } from '../../definition/problems/hint.js';
+import { type Hint, hintRename } from '../../definition/problems/hint.js';
 import type { Suggestions } from '../../definition/did-you-mean.js';
 import type { KeyLookup } from '../../pipelines/check-context.js';
 import type { DraftSubPipeline, LocatedKey, PlanDraft } from '../draft.js';
@@ -47,17 +47,24 @@ function checkRepeats(list: readonly LocatedKey[]): Diagnostic[] {
   });
 }
 
-function checkRead(
-  { key, path }: LocatedKey,
-  reader: DraftSubPipeline,
-  { writers, session, suggestions }: KeyContext,
-): Diagnostic[] {
+function checkRead({ key, path }: LocatedKey, reader: DraftSubPipeline, context: KeyContext): Diagnostic[] {
+  const { writers, session } = context;
   // The reader itself may store the key: then its pipeline's tasks are in order, or not, as without a plan (D55).
   if (session.has(key) || writers.has(key)) return [];
   const message = `no sub-pipeline stores "${key}", which "${reader.id}" reads`;
-  const otherwise = 'add it to the "stores" of the sub-pipeline that writes it, or pass it in the session';
-  const hint = suggestions.hint(key, writers.keysFor(reader), otherwise);
-  return [{ code: 'unsatisfied_read', message, path, hint }];
+  return [{ code: 'unsatisfied_read', message, path, hint: hintForKey(key, reader, false, context) }];
+}
+
+/** Says how to provide a key that nothing stores. @param reader undefined for a handler, which reads those of all */
+export function hintForKey(
+  key: string,
+  reader: DraftSubPipeline | undefined,
+  hasFallback: boolean,
+  { writers, suggestions }: KeyContext,
+): Hint | undefined {
+  const session = hasFallback ? 'unless it comes with the session' : 'or pass it in the session';
+  const otherwise = `add it to the "stores" of the sub-pipeline that writes it, ${session}`;
+  return suggestions.hint(key, writers.keysFor(reader), otherwise);
 }
 
 function checkStore(store: LocatedKey, writer: DraftSubPipeline, { writers }: KeyContext): Diagnostic[] {
@@ -69,16 +76,18 @@ function checkStore(store: LocatedKey, writer: DraftSubPipeline, { writers }: Ke
   return [{ code: 'two_writers', message, path, hint }];
 }
 
-function checkInput(
-  { key, path }: LocatedKey,
-  { id }: DraftSubPipeline,
-  { inputs, suggestions }: KeyContext,
-): Diagnostic[] {
-  if (inputs.has(key)) return [];
+function checkInput({ key, path }: LocatedKey, { id }: DraftSubPipeline, context: KeyContext): Diagnostic[] {
+  if (context.inputs.has(key)) return [];
   const message = `the plan has no input "${key}" to pass to sub-pipeline "${id}"`;
-  const hint = suggestions.hint(key, inputs, 'give it a default under "inputs" of the plan');
-  return [{ code: 'unknown_input', message, path, hint }];
+  return [{ code: 'unknown_input', message, path, hint: hintForInput(key, context) }];
 }
+
+/** Says how to provide an input that a plan does not have. */
+export function hintForInput(key: string, { inputs, suggestions }: KeyContext): Hint | undefined {
+  return suggestions.hint(key, inputs, DECLARE_INPUT);
+}
+
+export const DECLARE_INPUT = 'give it a default under "inputs" of the plan';
 
 /** Returns the first entry of each key. */
 export function withoutRepeats(list: readonly LocatedKey[]): LocatedKey[] {

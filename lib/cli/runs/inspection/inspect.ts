@@ -8,7 +8,6 @@ import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { distFile } from '../../../common/files.js';
 import { readStatecharts } from '../../package-info.js';
 import { StopSignals } from '../../input/process-events.js';
-
 import { toSingleLine } from '../../render/text.js';
 import { type FoundRun, withRun } from '../kept-run.js';
 import { readClientConfig } from '../../../common/config/config.js';

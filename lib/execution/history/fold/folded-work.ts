@@ -9,7 +9,6 @@ import type { PreparedRun } from '../../prepare/prepare-run.js';
 import type { TaskOutcome } from '../../results.js';
 import type { InputRenderer } from '../../run/input-renderer.js';
 import { PublishedOutcomes } from '../../run/published-outcomes.js';
-
 import { Reuse } from '../../run/reuse/reuse.js';
 import type { TaskTrace } from '../../run/task-trace.js';
 import type { Write } from '../../session/session-overrides.js';

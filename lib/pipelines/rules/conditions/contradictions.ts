@@ -1,6 +1,7 @@
 import { BoundedSchema } from '../../../common/json-schema/bounded-schema.js';
 import type { CheckBudget } from '../../../common/json-schema/check-budget.js';
-import { KEYWORD_TYPES } from '../../../common/json-schema/value-tests.js';
+import { KEYWORD_TYPES, type KeywordType } from '../../../common/json-schema/value-tests.js';
+import { describeNeed } from '../../../common/json-schema/violation.js';
 import { isObject, type Json, type JsonObject } from '../../../common/json/json.js';
 import { ellipsize } from '../../../common/text.js';
 import type { Diagnostic } from '../../../definition/problems/diagnostic.js';
@@ -63,13 +64,6 @@ function findContradiction(
   );
 }
 
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  string: 'a text',
-  number: 'a number',
-  array: 'a list',
-  object: 'an object',
-};
-
 /** Compares the types that keywords imply, also those within `not`, with each other and with that of the value (D77). */
 function findTypeContradiction(
   schema: JsonObject,
@@ -88,7 +82,7 @@ function findTypeContradiction(
 
 interface ImpliedType {
   readonly keyword: string;
-  readonly type: string;
+  readonly type: KeywordType;
   readonly path: Path;
 }
 
@@ -100,10 +94,6 @@ function listTypes(schema: JsonObject, path: Path): ImpliedType[] {
     const operand = schema[keyword];
     return keyword === 'not' && isObject(operand) ? listTypes(operand, [...path, keyword]) : [];
   });
-}
-
-function describeNeed({ keyword, type }: ImpliedType): string {
-  return `${keyword} needs ${TYPE_NAMES[type] ?? type}`;
 }
 
 function isOfType(type: string, wanted: string): boolean {
@@ -192,9 +182,10 @@ function suggestValue(value: Json, { values, types, words }: KnownValues): Json 
   if (values === undefined) return convert(value, types);
   const word = text.toLowerCase();
   const short = values.filter(
-    (choice) => typeof choice !== 'object' && String(choice).length <= MAX_WORD_LENGTH,
+    (choice): choice is string | number | boolean =>
+      typeof choice !== 'object' && String(choice).length <= MAX_WORD_LENGTH,
   );
-  const same = short.find((choice) => typeof choice !== 'object' && String(choice).toLowerCase() === word);
+  const same = short.find((choice) => String(choice).toLowerCase() === word);
   if (same !== undefined) return same;
   const texts = short.filter((choice) => typeof choice === 'string');
   const translated = words?.get(word);

@@ -9,38 +9,27 @@ import {
   hintRewrite,
   writeFlow,
 } from '../../../definition/problems/hint.js';
-import { normalizeWord } from '../../../definition/schema/foreign-word.js';
+import { mapWords, normalizeWord } from '../../../definition/schema/foreign-word.js';
 
-/** Words of other products for a comparison, by the keyword that it is here. */
-const WORDS: Readonly<Record<string, string>> = {
-  exclusiveMinimum: 'gt greater_than more_than above',
-  minimum: 'gte ge min greater_or_equal greater_than_or_equal at_least',
-  exclusiveMaximum: 'lt less_than below under',
-  maximum: 'lte le max less_or_equal less_than_or_equal at_most',
-  const: 'equals eq equal equal_to is expected expect expected_value ==',
-  enum: 'in one_of any_of_values values choices',
-  pattern: 'matches match regex regexp',
-  anyOf: 'any or some',
-  allOf: 'all and',
-};
+/** The keywords that other products have other words for. */
+const KEYWORDS = mapWords([
+  ['gt greater_than more_than above', 'exclusiveMinimum'],
+  ['gte ge min greater_or_equal greater_than_or_equal at_least', 'minimum'],
+  ['lt less_than below under', 'exclusiveMaximum'],
+  ['lte le max less_or_equal less_than_or_equal at_most', 'maximum'],
+  ['equals eq equal equal_to is expected expect expected_value ==', 'const'],
+  ['in one_of any_of_values values choices', 'enum'],
+  ['matches match regex regexp', 'pattern'],
+  ['any or some', 'anyOf'],
+  ['all and', 'allOf'],
+]);
 
-const KEYWORDS = new Map(
-  Object.entries(WORDS).flatMap(([keyword, words]) =>
-    words.split(' ').map((word) => [normalizeWord(word), keyword]),
-  ),
-);
-
-const OPPOSITES: Readonly<Record<string, string>> = {
-  const: 'ne neq not_equals not_equal not_equal_to !=',
-  enum: 'not_in nin none_of',
-  pattern: 'not_matches not_match',
-};
-
-const NEGATED = new Map(
-  Object.entries(OPPOSITES).flatMap(([keyword, words]) =>
-    words.split(' ').map((word) => [normalizeWord(word), keyword]),
-  ),
-);
+/** The keywords that stand under `not` here, for which other products have a word of their own. */
+const NEGATED = mapWords([
+  ['ne neq not_equals not_equal not_equal_to !=', 'const'],
+  ['not_in nin none_of', 'enum'],
+  ['not_matches not_match', 'pattern'],
+]);
 
 /** Returns the hint for a keyword that conditions do not have. @param operand the value under it */
 export function hintForKeyword(keyword: string, operand: Json | undefined): Hint {

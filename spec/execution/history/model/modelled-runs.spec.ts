@@ -66,7 +66,7 @@ function toModelFailures(failures: readonly ModelFailure[]): ModelFailure[] {
   return failures.map((failure) => ({ ...failure, error: toKnownError(failure.error) }));
 }
 
-/** What the model predicts of a record, of the events and of the order in which the tasks ran. */
+/** Reduces a run to the parts of its record, of its events and of the order of its tasks that the model predicts. */
 function observe(
   { record, events }: KeptTestRun,
   { tasks }: ModelScenario,

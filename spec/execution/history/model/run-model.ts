@@ -33,7 +33,7 @@ export interface ModelTask {
   readonly tolerates: boolean;
   /** The attempts of a call that fail; of a fan-out, `always` is about the items after the first. */
   readonly fails: 'never' | 'once' | 'always';
-  /** What each call returns. */
+  /** Each call returns this. */
   readonly value: Json;
   /** How long an attempt takes. */
   readonly ms: number;
@@ -136,7 +136,7 @@ function holds(value: Json): boolean {
   return typeof value !== 'object' || Object.keys(value).length > 0;
 }
 
-/** What templates of handlers read of the run. */
+/** The end of a run, as templates of its handlers read it. */
 interface ModelEnd {
   readonly status: Prediction['status'];
   readonly error: string | null;
