@@ -15,12 +15,12 @@ interface Limits {
   readonly most: number;
 }
 
-/** Formats the statistics of a valid plan: its order, its waves, and which sub-pipelines store and read each key. */
+/** Formats the statistics of a valid plan: its order, its waves, its handlers, and which sub-pipelines store and read each key. */
 export function formatPlanStatistics(
   statistics: PlanStatistics,
   { interactive, columns, style }: Terminal,
 ): string[] {
-  const { order, wave_ids, keys } = statistics;
+  const { order, wave_ids, handlers, handler_waves = [], keys } = statistics;
   const limits: Limits = interactive
     ? { columns: columns - 1, most: MAX_SHOWN }
     : { columns: Number.POSITIVE_INFINITY, most: Number.POSITIVE_INFINITY };
@@ -33,20 +33,37 @@ export function formatPlanStatistics(
     ...field('inputs_count', statistics.inputs_count),
     ...field('order', joinNames(order, ' -> ', limits)),
     ...field('waves', statistics.waves),
-    ...waveLines(wave_ids, limits, style),
+    ...waveLines(numberWaves(wave_ids, limits), limits, style),
     ...field('plan_concurrency', statistics.plan_concurrency),
     ...field('tasks', statistics.tasks),
+    ...(handlers === undefined ? [] : field('handlers', handlers)),
+    ...waveLines(
+      handler_waves.map(({ list, ids }) => ({ name: list, ids })),
+      limits,
+      style,
+    ),
     ...(keys.length === 0 ? [] : ['', ...keyLines(keys, limits, style)]),
   ];
 }
 
-function waveLines(waves: PlanStatistics['wave_ids'], limits: Limits, style: Style): string[] {
-  const { columns, most } = limits;
+/** A wave of sub-pipelines has a number, one of handlers the name of its list (D80). */
+interface NamedWave {
+  readonly name: string;
+  readonly ids: readonly string[];
+}
+
+function numberWaves(waves: PlanStatistics['wave_ids'], { most }: Limits): NamedWave[] {
   const digits = String(Math.min(waves.length, most)).length;
-  const shown = waves.slice(0, most).flatMap((ids, index) => {
-    const number = String(index + 1).padStart(digits);
-    return wrapAfter(`    ${style.dim(`${number}:`)} `, digits + 6, joinNames(ids, ', ', limits), columns);
-  });
+  return waves.map((ids, index) => ({ name: String(index + 1).padStart(digits), ids }));
+}
+
+function waveLines(waves: readonly NamedWave[], limits: Limits, style: Style): string[] {
+  const { columns, most } = limits;
+  const shown = waves
+    .slice(0, most)
+    .flatMap(({ name, ids }) =>
+      wrapAfter(`    ${style.dim(`${name}:`)} `, name.length + 6, joinNames(ids, ', ', limits), columns),
+    );
   return [...shown, ...moreLine(waves.length - most, 'wave', style)];
 }
 

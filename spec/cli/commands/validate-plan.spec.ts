@@ -74,6 +74,29 @@ describe('validate with a plan', () => {
     ]);
   });
 
+  it('prints the handlers of a plan, wave by wave, with their lists (D80)', async () => {
+    const handlers = [
+      '  on_failure:',
+      '    - {id: alert, tool: mock}',
+      '    - {id: again, tool: mock, await: [alert]}',
+      '  finally: [{id: broom, tool: mock}, {id: clean, tool: mock}]',
+    ];
+    folder.write('plans/plan.yaml', `${PLAN.trimEnd()}\n${handlers.join('\n')}\n`);
+    const { status, stdout } = await at(['validate', 'plans/plan.yaml', ...SINCE]);
+    expect(status).to.equal(0);
+    expect(stdout).to.contain(
+      [
+        '  tasks: 4',
+        '  handlers: 4',
+        '    on_failure: alert',
+        '    on_failure: again',
+        '    finally: broom, clean',
+        '',
+        '  key ',
+      ].join('\n'),
+    );
+  });
+
   it('reads the pipelines of a plan from standard input in the working directory', async () => {
     const cwd = folder.at('plans');
     const { status, stdout } = await at(['validate', '-', ...SINCE], { cwd, input: PLAN });
