@@ -9,6 +9,7 @@ import type { RunSteps } from '../common/scheduling/steps.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import { modelAccess } from '../models/create-models.js';
 import type { ModelAccess } from '../models/models.js';
+import { type CommandAccess, commandAccess } from '../tools/commands/command-access.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
@@ -27,6 +28,8 @@ export interface LocalExecutorOptions {
   readonly files?: FileAccess;
   /** Sends the requests of tools. Default: to public addresses only (D51). */
   readonly network?: NetworkAccess;
+  /** Starts the programs of tasks. Default: none is allowed (D88). */
+  readonly commands?: CommandAccess;
   /** Asks language models for tools. Default: no key is configured; `mock` and `ollama` answer (D50). */
   readonly models?: ModelAccess;
   /** Parses long definitions of pipelines that tasks run. Default: in this process. */
@@ -70,6 +73,7 @@ export function createDependencies(options: LocalExecutorOptions, stepRunner: St
     files: options.files ?? fileAccess([process.cwd()]),
     network: options.network ?? networkAccess(),
     models: options.models ?? modelAccess({}),
+    commands: options.commands ?? commandAccess(),
     stepRunner,
     outputLimitBytes: options.outputLimitBytes ?? MAX_OUTPUT_LENGTH,
     runOutputLimitBytes: options.runOutputLimitBytes ?? 2 ** 30,

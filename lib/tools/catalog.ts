@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { ToolError, WavetrainError } from '../common/errors.js';
 import type { TaskNames, ToolSchema } from '../definition/schema/json-schema.js';
 import { assert } from './builtin/assert.js';
+import { command } from './builtin/command.js';
 import { BUILTIN_FUNCTIONS, compute } from './builtin/compute/compute.js';
 import { exportFile } from './builtin/export.js';
 import { extractFields } from './builtin/models/extract-fields.js';
@@ -173,6 +174,7 @@ function isSource(entry: Tool): entry is DataSource {
 /** The tools that come with the package (D22, D49). */
 const BUILTIN_TOOLS: readonly Tool[] = [
   assert,
+  command,
   compute,
   exportFile,
   extractFields,

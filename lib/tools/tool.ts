@@ -118,6 +118,12 @@ export interface ToolContext {
    */
   readonly holdMemory: (bytes: number) => void;
   readonly artifacts: ToolArtifacts;
+  /**
+   * Starts a program (D88), and resolves when it and all that it has started have ended; with the attempt, they are ended.
+   * What it writes is logged while it works, masked. Rejects with a ToolError, not retryable, when nobody has allowed the
+   * program, or it cannot be started.
+   */
+  readonly command: (command: ToolCommand) => Promise<CommandResult>;
   /** Language models (D48). */
   readonly llm: ToolModels;
   /**
@@ -126,6 +132,32 @@ export interface ToolContext {
    * ToolError that describes an invalid call or pipeline, or the task that failed.
    */
   readonly runPipeline: (call: PipelineCall) => Promise<PipelineOutcome>;
+}
+
+/** A program for a tool to start (D88). */
+export interface ToolCommand {
+  /** A name that PATH leads to, or a path; then its arguments. No shell reads them. */
+  readonly argv: readonly [string, ...string[]];
+  /** Variables that it sees besides PATH, HOME and LANG. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: the folder of commands, or else one of its own that is removed afterwards. */
+  readonly cwd?: string;
+  /** The text that it reads on its standard input. Default: none. */
+  readonly stdin?: string;
+}
+
+/** How a program has ended, and what it has written. */
+export interface CommandResult {
+  /** Null when a signal has ended it. */
+  readonly status: number | null;
+  /** Such as `SIGKILL`; null when it has ended by itself. */
+  readonly signal: string | null;
+  /** Its standard output as UTF-8, up to a limit. */
+  readonly stdout: string;
+  /** How much of it was left out, as in `1.5 MiB`; undefined when it is whole. */
+  readonly cut: string | undefined;
+  /** The last lines that it has written to either stream, masked. */
+  readonly lastLines: readonly string[];
 }
 
 /** A pipeline for a tool to run inside its task (D49), with exactly one of `file` and `pipeline`. */

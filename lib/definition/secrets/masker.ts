@@ -41,6 +41,10 @@ export class Masker {
   /** Characters of each form that the search looks at: the length of the shortest form. */
   readonly #window: number;
   readonly #masksNumbers: boolean;
+  /** Characters of the longest form of a secret. */
+  readonly longest: number;
+  /** The same of forms in which a line break stands; 0 when there is none. */
+  readonly longestWithBreak: number;
   readonly #allForms: ReadonlySet<string>;
   /** Texts that were searched. */
   #searches = 0;
@@ -54,6 +58,8 @@ export class Masker {
     this.#window = lengths.reduce((shortest, length) => Math.min(shortest, length), MAX_STEP);
     this.#steps.fill(this.#window - BLOCK + 1);
     for (const form of [...forms].sort((a, b) => b.length - a.length)) this.#add(form);
+    this.longest = Math.max(0, ...lengths);
+    this.longestWithBreak = Math.max(0, ...[...forms].map((form) => (form.includes('\n') ? form.length : 0)));
     this.#masksNumbers = [...forms].some((form) => NUMERIC.test(form));
   }
 

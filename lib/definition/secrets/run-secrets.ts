@@ -31,6 +31,11 @@ const MAX_LISTED = 5;
 /** Digests compare secrets within this process, and say nothing outside of it. */
 const DIGEST_KEY = randomBytes(32);
 
+/** A masker with the lengths of its secrets. */
+type LineMasker = Pick<Masker, 'mask' | 'longest' | 'longestWithBreak'>;
+
+const NO_MASKER: LineMasker = { mask: (text) => text, longest: 0, longestWithBreak: 0 };
+
 /**
  * The secrets of one submitted run, with its sub-pipelines and nested runs: their values for templates, and the masker
  * that replaces them in whatever is kept, shown or printed (D61).
@@ -62,6 +67,11 @@ export class RunSecrets {
   /** By name, what two runs compare instead of the values. */
   get digests(): ReadonlyMap<string, string> | undefined {
     return this.#digests;
+  }
+
+  /** Masks output that arrives piece by piece. */
+  get lineMasker(): LineMasker {
+    return this.masker ?? NO_MASKER;
   }
 
   /** Masks a text before anybody sees it. */

@@ -12,6 +12,7 @@ import { NO_WRITES, type Write } from '../../session/session-overrides.js';
 import { AnswerText } from './answer-text.js';
 import { findNameOwner } from '../files/artifact-names.js';
 import type { Call } from '../call.js';
+import { runCommand } from './run-command.js';
 import { InvocationModels } from './invocation-models.js';
 import { StagedFiles } from '../files/staged-files.js';
 
@@ -224,6 +225,16 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   /** True when files are to be published before the attempt has succeeded. */
   get hasFiles(): boolean {
     return this.#stagedFiles !== undefined;
+  }
+
+  get command(): ToolContext['command'] {
+    return (command) => {
+      const { dependencies, prepared } = this.#services;
+      const { clock, signal, log, holdMemory } = this;
+      const { commands } = dependencies;
+      const masker = prepared.secrets.lineMasker;
+      return runCommand(command, { commands, masker, clock, signal, log, holdMemory });
+    };
   }
 
   get runPipeline(): ToolContext['runPipeline'] {
