@@ -25,6 +25,7 @@ const STATUS_BY_CODE: Record<ErrorCode, ExitStatus> = {
   invalid_inputs: EXIT.usage,
   secret_missing: EXIT.usage,
   provider_misconfigured: EXIT.usage,
+  command_not_allowed: EXIT.usage,
   provider_failed: EXIT.failed,
   compile_failed: EXIT.invalid,
   unreadable_file: EXIT.usage,

@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'invalid_inputs'
   | 'secret_missing'
   | 'provider_misconfigured'
+  | 'command_not_allowed'
   | 'provider_failed'
   | 'compile_failed'
   | 'unreadable_file'

@@ -14,6 +14,7 @@ import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './hi
 import { ArtifactStore, type PublishedFile } from './invocation/files/artifact-store.js';
 import { admitRun, MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
+import { assertNeeds } from './prepare/assert-needs.js';
 import { listSubRuns, type PreparedPlan, preparePlan } from './prepare/prepare-plan.js';
 import { createRunId, type PreparedRun, prepareRun, type WithSubmittedKeys } from './prepare/prepare-run.js';
 import { canReuse, type PlanRerunSource, type RerunSource } from './prepare/rerun-source.js';
@@ -147,7 +148,7 @@ export class LocalExecutor implements Executor {
   ): PipelineRun {
     const id = kept?.past.id ?? createRunId(this.#dependencies.clock.now());
     const prepared = prepareRun(inputs, source, blackboard, id, this.#secretsFor(kept));
-    if (!hasSettled(kept)) this.#assertModels(prepared);
+    if (!hasSettled(kept)) assertNeeds(prepared, this.#dependencies);
     const budget = this.#admit(prepared, kept?.past.isRestored);
     const history = kept && this.#openHistory(kept, prepared, budget);
     return new PipelineRun(prepared, this.#dependencies, budget, undefined, history);
@@ -161,7 +162,8 @@ export class LocalExecutor implements Executor {
   ): PlanRun {
     const id = kept?.past.id ?? createRunId(this.#dependencies.clock.now());
     const prepared = preparePlan(inputs, source, blackboard, id, this.#secretsFor(kept));
-    if (!hasSettled(kept)) for (const subRun of listSubRuns(prepared)) this.#assertModels(subRun);
+    if (!hasSettled(kept))
+      for (const subRun of listSubRuns(prepared)) assertNeeds(subRun, this.#dependencies);
     const budget = this.#admit(prepared, kept?.past.isRestored);
     const history = kept && this.#openHistory(kept, prepared, budget);
     return new PlanRun(prepared, this.#dependencies, budget, history);
@@ -237,16 +239,6 @@ export class LocalExecutor implements Executor {
     });
     artifacts.restore(id, budget, past.facts.files, (files) => void history.note({ kind: 'files', files }));
     return history.open();
-  }
-
-  /** @throws WavetrainError `provider_misconfigured` for a model that a task needs */
-  #assertModels({ pipeline, params }: Pick<PreparedRun, 'pipeline' | 'params'>): void {
-    for (const { purpose, model, param } of pipeline.contract.models) {
-      const named = param === undefined ? model : params[param];
-      // A value that is no text fails the task, which checks the type of its input.
-      if (param === undefined || (typeof named === 'string' && named !== ''))
-        this.#dependencies.models.assertConfigured(purpose, named as string | undefined);
-    }
   }
 
   /** Takes the memory of what a run was given, with the files of the run whose outputs it reuses. */

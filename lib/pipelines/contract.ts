@@ -22,6 +22,8 @@ export interface Contract {
   readonly secrets: ReadonlyMap<string, SecretUse>;
   /** The language models that tasks ask, as far as the models are known: each once (D50). */
   readonly models: readonly ModelNeed[];
+  /** The programs that tasks start (D88). */
+  readonly commands: readonly CommandNeed[];
   /** Literal keys that `store` tasks write, each with the first task that writes the key. */
   readonly stores: ReadonlyMap<string, string>;
   /** Tasks whose `store` has a template as its key, or that run a pipeline written in place which has such a task. */
@@ -39,6 +41,13 @@ interface ModelNeed {
   readonly model: string | undefined;
   /** The param of this pipeline whose value names the model, in place of `model`. */
   readonly param?: string;
+}
+
+/** A program that a task starts. */
+interface CommandNeed {
+  readonly task: string;
+  /** Undefined when a template names it. */
+  readonly program: string | undefined;
 }
 
 /** How a pipeline uses a secret. */
@@ -82,6 +91,7 @@ export function deriveContract(
     readsUnknownKey: usesCustomTool || runsUnknownPipeline || isSomeNested('readsUnknownKey'),
     secrets: collectSecrets(tasks, nested),
     models: collectModels(tasks, nested),
+    commands: collectCommands(tasks, nested),
     stores: collectStores(tasks, nested),
     templatedStores,
     storesUnknownKey,
@@ -156,6 +166,20 @@ function collectModels(tasks: readonly DraftTask[], nested: Nested): readonly Mo
     for (const need of nested.get(id)?.contract.models ?? []) if (need.param === undefined) add(need);
   }
   return [...needs.values()];
+}
+
+function collectCommands(tasks: readonly DraftTask[], nested: Nested): readonly CommandNeed[] {
+  return tasks.flatMap(({ id, builtin, literalInputs }): CommandNeed[] => {
+    const own = builtin === 'command' ? [{ task: id, program: readProgram(literalInputs) }] : [];
+    const inner = nested.get(id)?.contract.commands ?? [];
+    return [...own, ...inner.map(({ program }) => ({ task: id, program }))];
+  });
+}
+
+/** The program that a task starts, as it is written; undefined when a template names it. */
+function readProgram({ run, script, shell = 'bash' }: DraftTask['literalInputs']): string | undefined {
+  const program = Array.isArray(run) ? run[0] : script === undefined ? undefined : shell;
+  return typeof program === 'string' && !program.includes('{{') ? program : undefined;
 }
 
 const ONLY_A_PARAM = /^\s*\{\{\s*params\.(\w+)\s*\}\}\s*$/;

@@ -144,6 +144,11 @@ export abstract class ShellRunCommand extends RunValuesCommand {
   });
   artifacts = textOption`--artifacts <FOLDER> write the files of tools such as export to this folder;
     ${this.unlessGiven('default outputs; with --server, download them to this folder (without it, they stay on the server)')}`;
+  allowCommands = Option.String('--allow-commands', {
+    tolerateBoolean: true,
+    description:
+      'let the tool command start programs on this machine: those of a list, as in --allow-commands=git,python3, or all',
+  });
   store = textOption`--store ${STORE_OPTION}`;
   model = textOption`--model
     ${this.#orAsBefore('<PROVIDER/MODEL> language model of tasks that name none, such as openai/gpt-4o-mini; default WAVETRAIN_MODEL')}`;

@@ -108,6 +108,8 @@ export interface ServerConfig {
   readonly maxQueued: number;
   /** The places of the pools that tasks may name (D81). */
   readonly pools: ReadonlyMap<string, number>;
+  /** The programs that tasks may start (D88). */
+  readonly commands: AllowedCommands;
   /** The address of its pages without a slash at the end (D80); undefined: its own address. */
   readonly publicUrl: string | undefined;
   /** How long settled runs are kept, and how many of them. */
@@ -226,6 +228,7 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     maxRunning: integer(SERVER.maxRunning, 1, 1_000_000),
     maxQueued: integer(SERVER.maxQueued, 0, 1_000_000),
     pools: readPools(env) ?? new Map(),
+    commands: readCommands(env),
     publicUrl: readPublicUrl(env),
     runTtlMs: usesOwn(SERVER.runTtl)
       ? duration(SERVER.runTtl, 1, TEN_YEARS_SECONDS)

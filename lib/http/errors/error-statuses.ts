@@ -43,6 +43,8 @@ export const ERROR_STATUSES: Readonly<Record<HttpErrorCode, ErrorStatus>> = {
   }),
   ...withStatus(401, { unauthorized: 'The API key is missing or unknown.' }),
   ...withStatus(403, {
+    command_not_allowed:
+      'A task starts a program that the operator of this server has not allowed: the message says which, and how.',
     forbidden: 'The key lacks the scope or the tenant that the request needs.',
     foreign_host: 'The Host header names another server. See `SERVICE_ALLOWED_HOSTS`.',
     foreign_origin: 'A page of another origin may not do this.',

@@ -33,6 +33,8 @@ interface CommandCaller extends CommandListener {
 /** Starts the programs of tasks, where a person has allowed it. */
 export interface CommandAccess {
   readonly allowed: AllowedCommands;
+  /** How a person allows more, as the end of a sentence. */
+  readonly advice: string;
   /** Where commands start that name no folder; undefined: each in a folder of its own. */
   readonly folder: string | undefined;
   /**
@@ -44,6 +46,7 @@ export interface CommandAccess {
 
 interface CommandAccessOptions {
   readonly allowed?: AllowedCommands;
+  readonly advice?: string;
   /** Default: this process starts them. */
   readonly programs?: ProgramLauncher;
   readonly folder?: string;
@@ -52,11 +55,13 @@ interface CommandAccessOptions {
 /** @returns access to the programs that somebody has allowed; by default to none */
 export function commandAccess({
   allowed = AllowedCommands.none,
+  advice = 'whoever embeds Wavetrain allows them by the option "commands"',
   programs = directPrograms,
   folder,
 }: CommandAccessOptions = {}): CommandAccess {
   return {
     allowed,
+    advice,
     folder,
     run: async (line, caller) => {
       assertAllowed(allowed, line.argv[0]);

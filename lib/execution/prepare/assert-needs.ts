@@ -1,0 +1,38 @@
+import { WavetrainError } from '../../common/errors.js';
+import type { RunDependencies } from '../run-context.js';
+import type { PreparedRun } from './prepare-run.js';
+
+/** The part of a run that says what it needs. */
+type NeedyRun = Pick<PreparedRun, 'pipeline' | 'params'>;
+
+/**
+ * Checks before a run exists that this process has what its tasks need, as far as the definition says it.
+ *
+ * @throws WavetrainError `provider_misconfigured` for a language model (D50), `command_not_allowed` for a program (D88)
+ */
+export function assertNeeds(run: NeedyRun, dependencies: Pick<RunDependencies, 'models' | 'commands'>): void {
+  assertModels(run, dependencies);
+  assertCommands(run, dependencies);
+}
+
+function assertModels({ pipeline, params }: NeedyRun, { models }: Pick<RunDependencies, 'models'>): void {
+  for (const { purpose, model, param } of pipeline.contract.models) {
+    const named = param === undefined ? model : params[param];
+    // A value that is no text fails the task, which checks the type of its input.
+    if (param === undefined || (typeof named === 'string' && named !== ''))
+      models.assertConfigured(purpose, named as string | undefined);
+  }
+}
+
+/** A program that a template names is checked when its task starts it. */
+function assertCommands(
+  { pipeline }: NeedyRun,
+  { commands: { allowed, advice } }: Pick<RunDependencies, 'commands'>,
+): void {
+  for (const { task, program } of pipeline.contract.commands) {
+    if (program === undefined ? !allowed.isEmpty : allowed.allows(program)) continue;
+    const what = program === undefined ? 'a program' : `"${program}"`;
+    const here = allowed.isEmpty ? 'no commands are' : `only ${allowed.describe()} may be`;
+    throw new WavetrainError('command_not_allowed', `task "${task}" starts ${what}, and ${here} started here: ${advice}`);
+  }
+}
