@@ -20,7 +20,8 @@ import type { RunFiles } from '../runs/tasks/run-files.js';
 import type { RunQueries } from '../runs/views/run-queries.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { Catalog } from '../tools/catalog.js';
-import { importModule, packageEntry, readPackageJson } from './package-info.js';
+import type { CommandAccessOptions } from '../tools/commands/command-access.js';
+import { importModule, packageEntry, PROGRAM, readPackageJson } from './package-info.js';
 import type { ProcessEvents } from './input/process-events.js';
 
 /** Everything that a command uses of the process and of the rest of Wavetrain. Specs replace any part of it. */
@@ -39,8 +40,8 @@ export type CliContext = BaseContext & {
   /** Loads the built-in tools and those of the named files and packages. */
   readonly openCatalog: (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
   /**
-   * Opens a registry whose tools can read files inside `roots` only, reach what `env` says (D51), and write files to
-   * `outputFolder` (D63). Its runs are kept in `history` (D68).
+   * Opens a registry whose tools can read files inside `roots` only, reach what `env` says (D51), write files to
+   * `outputFolder` (D63), and start the programs of `commands` (D88). Its runs are kept in `history` (D68).
    */
   readonly openRegistry: (
     roots: readonly string[],
@@ -49,6 +50,7 @@ export type CliContext = BaseContext & {
     secrets?: SecretSource,
     outputFolder?: string,
     history?: RunHistoryPlace,
+    commands?: CommandAccessOptions,
   ) => Promise<RegistryApi>;
   /** Runs are kept in the folder of the project, unless a flag or the environment says otherwise (D68). */
   readonly keepsHistory: boolean;
@@ -160,11 +162,14 @@ interface SharedLimits {
   pools: TaskPools | undefined;
 }
 
+/** Of hosts that nobody at a terminal has started. */
+const NO_COMMANDS = `${PROGRAM} run with --allow-commands starts it, here nothing can`;
+
 async function openRegistry(
   shared: SharedLimits,
-  ...[roots, clock, env, secrets, outputFolder, history]: Parameters<CliContext['openRegistry']>
+  ...[roots, clock, env, secrets, outputFolder, history, commands]: Parameters<CliContext['openRegistry']>
 ): Promise<RegistryApi> {
-  const { RunRegistry, TaskPools, createModels, fileAccess, networkAccess } = await import(
+  const { RunRegistry, TaskPools, commandAccess, createModels, fileAccess, networkAccess } = await import(
     './lazy/execution.js'
   );
   // The command ends with the run, and its user wants the files that the outputs name.
@@ -177,6 +182,7 @@ async function openRegistry(
   return new RunRegistry({
     files: fileAccess(roots),
     network,
+    commands: commandAccess({ advice: NO_COMMANDS, ...commands, env }),
     models: createModels(readModelConfig(env), { folders: roots, limiters }),
     secrets,
     clock,

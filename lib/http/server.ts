@@ -39,7 +39,8 @@ const MAX_IDEMPOTENCY_KEYS = 100_000;
  * (D37).
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, network, models, cacheFolder, keys, log, clock, version, observer, store } = options;
+  const { config, network, commands, models, cacheFolder, keys, log, clock, version, observer, store } =
+    options;
   assertAuthenticatedBinding(config, keys !== undefined);
   // V8 would come to create the actors of runs in the old generation, where each keeps its run until the next full
   // garbage collection, and so take twice the time for collecting garbage.
@@ -60,6 +61,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     files: options.files,
     secrets: options.secrets,
     ...(network && { network }),
+    ...(commands && { commands }),
     ...(models && { models }),
     ...(cacheFolder !== undefined && { cacheFolder }),
     parseText: options.parseText,

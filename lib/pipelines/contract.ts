@@ -48,6 +48,8 @@ interface CommandNeed {
   readonly task: string;
   /** Undefined when a template names it. */
   readonly program: string | undefined;
+  /** The program with its arguments, or the script, as it is written. */
+  readonly text: string;
 }
 
 /** How a pipeline uses a secret. */
@@ -170,16 +172,24 @@ function collectModels(tasks: readonly DraftTask[], nested: Nested): readonly Mo
 
 function collectCommands(tasks: readonly DraftTask[], nested: Nested): readonly CommandNeed[] {
   return tasks.flatMap(({ id, builtin, literalInputs }): CommandNeed[] => {
-    const own = builtin === 'command' ? [{ task: id, program: readProgram(literalInputs) }] : [];
+    const own = builtin === 'command' ? [{ task: id, ...describeCommand(literalInputs) }] : [];
     const inner = nested.get(id)?.contract.commands ?? [];
-    return [...own, ...inner.map(({ program }) => ({ task: id, program }))];
+    return [...own, ...inner.map((need) => ({ ...need, task: id }))];
   });
 }
 
-/** The program that a task starts, as it is written; undefined when a template names it. */
-function readProgram({ run, script, shell = 'bash' }: DraftTask['literalInputs']): string | undefined {
-  const program = Array.isArray(run) ? run[0] : script === undefined ? undefined : shell;
-  return typeof program === 'string' && !program.includes('{{') ? program : undefined;
+function describeCommand({
+  run,
+  script,
+  shell = 'bash',
+}: DraftTask['literalInputs']): Omit<CommandNeed, 'task'> {
+  const words = Array.isArray(run) ? run.map(String) : [];
+  const program = script === undefined ? words[0] : shell;
+  const isLiteral = typeof program === 'string' && !program.includes('{{');
+  return {
+    program: isLiteral ? program : undefined,
+    text: typeof script === 'string' ? script : words.join(' '),
+  };
 }
 
 const ONLY_A_PARAM = /^\s*\{\{\s*params\.(\w+)\s*\}\}\s*$/;

@@ -1,6 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import type { Json, JsonObject } from '../common/json/json.js';
 import type { ModelPurpose, ToolModels } from '../models/model.js';
+import type { CommandResult, ToolCommand } from './commands/command.js';
 
 /** A JSON Schema (2020-12), as TypeScript infers it from a declaration. */
 export interface InputSchema {
@@ -132,32 +133,6 @@ export interface ToolContext {
    * ToolError that describes an invalid call or pipeline, or the task that failed.
    */
   readonly runPipeline: (call: PipelineCall) => Promise<PipelineOutcome>;
-}
-
-/** A program for a tool to start (D88). */
-export interface ToolCommand {
-  /** A name that PATH leads to, or a path; then its arguments. No shell reads them. */
-  readonly argv: readonly [string, ...string[]];
-  /** Variables that it sees besides PATH, HOME and LANG. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Default: the folder of commands, or else one of its own that is removed afterwards. */
-  readonly cwd?: string;
-  /** The text that it reads on its standard input. Default: none. */
-  readonly stdin?: string;
-}
-
-/** How a program has ended, and what it has written. */
-export interface CommandResult {
-  /** Null when a signal has ended it. */
-  readonly status: number | null;
-  /** Such as `SIGKILL`; null when it has ended by itself. */
-  readonly signal: string | null;
-  /** Its standard output as UTF-8, up to a limit. */
-  readonly stdout: string;
-  /** How much of it was left out, as in `1.5 MiB`; undefined when it is whole. */
-  readonly cut: string | undefined;
-  /** The last lines that it has written to either stream, masked. */
-  readonly lastLines: readonly string[];
 }
 
 /** A pipeline for a tool to run inside its task (D49), with exactly one of `file` and `pipeline`. */

@@ -33,6 +33,7 @@ export interface TestContextOptions {
   readonly memory?: Map<string, unknown>;
   readonly files?: ToolContext['files'];
   readonly fetch?: ToolContext['fetch'];
+  readonly command?: ToolContext['command'];
   readonly runPipeline?: ToolContext['runPipeline'];
   readonly holdMemory?: ToolContext['holdMemory'];
   readonly llm?: ToolContext['llm'];
@@ -74,6 +75,7 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
       },
     },
     fetch: options.fetch ?? (() => Promise.reject(new ToolError('no network here'))),
+    command: options.command ?? (() => Promise.reject(new ToolError('no commands here'))),
     runPipeline: options.runPipeline ?? (() => Promise.reject(new ToolError('no pipelines here'))),
     log: (message) => void logs.push(message),
     writes,

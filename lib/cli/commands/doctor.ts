@@ -7,6 +7,7 @@ import { type Environment, type EnvironmentVariable } from '../../common/config/
 import { readStoreFile } from '../../common/config/server-config.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
+import { readCommands } from '../../common/config/allowed-commands.js';
 import { readModelConfig } from '../../common/config/model-config.js';
 import { formatCount } from '../../common/text.js';
 import { chooseModel, configuredProviders } from '../../models/choose-model.js';
@@ -59,6 +60,7 @@ export class DoctorCommand extends Command<CliContext> {
       await checkTools(config, this.tools, context),
       await checkStore(context),
       await checkPipelines(context),
+      await checkCommands(context),
       checkTerminal(context),
       await checkFolder(context.cwd),
     ];
@@ -201,6 +203,17 @@ function checkStore({ env, cwd }: CliContext): Promise<DoctorFinding> {
     const holder = stats.is_open ? ', a server has it open' : '';
     const size = formatSize(stats.bytes + stats.wal_bytes);
     return ok(`${file}: ${size}, ${formatCount(stats.runs, 'run')}${holder}`);
+  });
+}
+
+/** Says which programs the tool "command" may start (D88). */
+function checkCommands({ env }: CliContext): Promise<DoctorFinding> {
+  return check('commands', 'list programs in SERVICE_COMMANDS, as in git,python3', () => {
+    const allowed = readCommands(env);
+    const shell = 'a run in the shell asks, or takes --allow-commands';
+    if (allowed.isEmpty)
+      return missing(`none on a server; ${shell}`, 'optional: SERVICE_COMMANDS=git,python3 allows them');
+    return ok(`${allowed.describe()} on a server started here; ${shell}`);
   });
 }
 

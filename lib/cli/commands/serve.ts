@@ -5,6 +5,7 @@ import { errorMessage } from '../../common/errors.js';
 import { readCacheFolder, readConfig, readNetworkConfig, VARIABLES } from '../../common/config/config.js';
 import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
 import { readModelConfig } from '../../common/config/model-config.js';
+import { COMMANDS_ADVICE } from '../../common/config/allowed-commands.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import type { Launcher } from '../../common/workers/launcher.js';
@@ -12,6 +13,8 @@ import type { ProgramLauncher } from '../../common/workers/programs/program-laun
 import { lowerShare, shareLimit } from '../../common/memory/shared-limit.js';
 import type { Log } from '../../http/logging/log.js';
 import type { RunningServer, ServerOptions } from '../../http/server-options.js';
+import type { CommandAccess } from '../../tools/commands/command-access.js';
+import { COMMAND_LIMITS } from '../../tools/commands/command.js';
 import type { Catalog } from '../../tools/catalog.js';
 import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import { formatNumber } from '../../common/text.js';
@@ -103,6 +106,7 @@ export class ServeCommand extends CatalogCommand {
         parseText: (text, tenantId) => processes.texts.parse(text, tenantId),
         // Before the catalog is loaded: a store that another server has open ends the command.
         ...(await openStore(setup, processes.launcher)),
+        commands: await openCommands(setup, processes.programs),
         catalog: await loadServerCatalog(this, setup, processes),
         observer: tracing,
       });
@@ -155,6 +159,24 @@ async function openStore(
   const program = distFile('backup-process.cjs');
   const backups = new modules.ServerBackups({ file: path, program, launcher, clock: context.clock });
   return { store, scheduleFile: `${path}.schedules.json`, backups };
+}
+
+/** Ends the commands that an earlier server has left at work, and lets tasks start those that the operator allows (D88). */
+async function openCommands(
+  { modules, config, log, context }: ServerSetup,
+  programs: ProgramLauncher,
+): Promise<CommandAccess> {
+  const { commands: allowed, storeFile, tenantShare } = config;
+  const folder = storeFile === undefined ? undefined : `${resolve(context.cwd, storeFile)}.commands`;
+  if (folder !== undefined) await modules.endLeftCommands(folder, (message) => log.warn({}, message));
+  return modules.commandAccess({
+    allowed,
+    advice: COMMANDS_ADVICE,
+    programs,
+    env: context.env,
+    atWork: shareLimit(COMMAND_LIMITS.atWork, tenantShare),
+    ...(folder !== undefined && { ledger: modules.ledgerIn(folder) }),
+  });
 }
 
 interface ServerProcesses {

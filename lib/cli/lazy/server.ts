@@ -18,5 +18,7 @@ export { createIngestDocument } from '../../tools/builtin/ingest-document.js';
 export { createTransform } from '../../tools/builtin/transform.js';
 export { DocumentPool } from '../../tools/documents/document-pool.js';
 export { ExpressionPool } from '../../tools/expressions/expression-pool.js';
+export { commandAccess } from '../../tools/commands/command-access.js';
+export { endLeftCommands, ledgerIn } from '../../tools/commands/command-ledger.js';
 export { networkAccess } from '../../tools/fetching/network.js';
 export { serverFileAccess } from '../../tools/files/file-access.js';

@@ -2,6 +2,7 @@ import { delimiter } from 'node:path';
 import { invalidVariable } from '../errors.js';
 import { MODEL_VARIABLES, secretVariable, variable } from './model-config.js';
 import type { Environment, EnvironmentVariable } from './environment.js';
+import { COMMANDS_VARIABLE } from './allowed-commands.js';
 import { POOLS_VARIABLE } from './pool-config.js';
 import { PUBLIC_URL_VARIABLE } from './public-url.js';
 import { SERVER_VARIABLES } from './server-config.js';
@@ -22,6 +23,7 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
     'folder for the outputs of tasks with "cache"; by default a server keeps them in memory, and the command line in the cache folder of its user',
   ),
   POOLS_VARIABLE,
+  COMMANDS_VARIABLE,
   PUBLIC_URL_VARIABLE,
   variable(
     'SERVICE_SECRETS_FILE',

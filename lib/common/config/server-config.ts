@@ -1,6 +1,7 @@
 import { durationToMs } from '../duration.js';
 import { invalidVariable } from '../errors.js';
 import type { Environment, EnvironmentVariable } from './environment.js';
+import { type AllowedCommands, readCommands } from './allowed-commands.js';
 import { readPools } from './pool-config.js';
 import { readPublicUrl } from './public-url.js';
 

@@ -3,7 +3,7 @@ import type { RunDependencies } from '../run-context.js';
 import type { PreparedRun } from './prepare-run.js';
 
 /** The part of a run that says what it needs. */
-type NeedyRun = Pick<PreparedRun, 'pipeline' | 'params'>;
+type NeedyRun = Pick<PreparedRun, 'pipeline' | 'params' | 'tenantId'>;
 
 /**
  * Checks before a run exists that this process has what its tasks need, as far as the definition says it.
@@ -26,13 +26,12 @@ function assertModels({ pipeline, params }: NeedyRun, { models }: Pick<RunDepend
 
 /** A program that a template names is checked when its task starts it. */
 function assertCommands(
-  { pipeline }: NeedyRun,
+  { pipeline, tenantId }: NeedyRun,
   { commands: { allowed, advice } }: Pick<RunDependencies, 'commands'>,
 ): void {
   for (const { task, program } of pipeline.contract.commands) {
-    if (program === undefined ? !allowed.isEmpty : allowed.allows(program)) continue;
-    const what = program === undefined ? 'a program' : `"${program}"`;
-    const here = allowed.isEmpty ? 'no commands are' : `only ${allowed.describe()} may be`;
-    throw new WavetrainError('command_not_allowed', `task "${task}" starts ${what}, and ${here} started here: ${advice}`);
+    const problem = allowed.refuse(program, tenantId);
+    if (problem === undefined) continue;
+    throw new WavetrainError('command_not_allowed', `task "${task}": ${problem}; ${advice}`);
   }
 }

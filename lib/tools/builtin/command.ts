@@ -1,8 +1,8 @@
 import { errorMessage, ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import { ellipsize, formatCount, joinFirst } from '../../common/text.js';
-import { COMMAND_LIMITS } from '../commands/command-limits.js';
-import { type CommandResult, defineTool, type ToolContext } from '../tool.js';
+import { COMMAND_LIMITS, type CommandResult } from '../commands/command.js';
+import { defineTool } from '../tool.js';
 
 /** How each shell is given a script. */
 const SHELLS: Readonly<Record<string, (script: string) => [string, ...string[]]>> = {
@@ -25,7 +25,11 @@ export const command = defineTool({
       maxItems: COMMAND_LIMITS.arguments,
       description: 'the program and its arguments, which no shell reads',
     },
-    script: { type: 'string', minLength: 1, description: 'instead of run: a script; values come to it in env and stdin' },
+    script: {
+      type: 'string',
+      minLength: 1,
+      description: 'instead of run: a script; values come to it in env and stdin',
+    },
     shell: {
       type: 'string',
       enum: Object.keys(SHELLS),
@@ -35,7 +39,8 @@ export const command = defineTool({
     env: {
       type: 'object',
       default: {},
-      description: 'variables that it sees besides PATH, HOME and LANG; lists and objects as JSON, null leaves one out',
+      description:
+        'variables that it sees besides PATH, HOME and LANG; lists and objects as JSON, null leaves one out',
     },
     cwd: { type: 'string', minLength: 1, description: 'the folder in which it starts' },
     stdin: { description: 'what it reads on its standard input: a text, or a value as JSON' },
@@ -44,6 +49,14 @@ export const command = defineTool({
       enum: ['text', 'json', 'lines'],
       default: 'text',
       description: 'how to read its standard output',
+    },
+    files: {
+      type: 'list',
+      items: { type: 'string', minLength: 1 },
+      maxItems: COMMAND_LIMITS.patterns,
+      default: [],
+      description:
+        'patterns such as out/*.csv of files in its folder, which become files of the run when it succeeds',
     },
     success_codes: {
       type: 'list',
@@ -54,15 +67,24 @@ export const command = defineTool({
       description: 'the exit statuses that succeed',
     },
   },
-  output: { name: 'output', description: 'its standard output: the text, the parsed JSON, or the list of lines', type: 'any' },
-  async run({ run, script, shell, env, cwd, stdin, output, success_codes: successCodes }, context) {
+  output: {
+    name: 'output',
+    description: 'its standard output: the text, the parsed JSON, or the list of lines',
+    type: 'any',
+  },
+  async run({ run, script, shell, env, cwd, stdin, output, files, success_codes: successCodes }, context) {
+    const argv = readArguments(run, script, shell);
+    const input = toText(stdin ?? '');
+    context.holdMemory(input.length);
     const result = await context.command({
-      argv: readArguments(run, script, shell),
+      argv,
       env: readEnvironment(env),
-      ...(cwd !== undefined && { cwd }),
-      stdin: toText(stdin ?? ''),
+      cwd,
+      stdin: input,
+      files,
+      successCodes,
     });
-    assertSuccess(result, successCodes, context);
+    assertSuccess(result, argv[0]);
     return readOutput(result, output);
   },
 });
@@ -80,7 +102,9 @@ function readArguments(
   const [program = '', ...args] = (run ?? []).map(String);
   const withNul = [program, ...args].find((argument) => argument.includes('\0'));
   if (program === '' || withNul !== undefined)
-    throw ToolError.nonRetryable('"run" must begin with the name of a program, and no argument may have a NUL in it');
+    throw ToolError.nonRetryable(
+      '"run" must begin with the name of a program, and no argument may have a NUL in it',
+    );
   return [program, ...args];
 }
 
@@ -102,16 +126,11 @@ function toText(value: Json): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function assertSuccess(
-  { status, signal, lastLines }: CommandResult,
-  successCodes: readonly number[],
-  { signal: aborted }: ToolContext,
-): void {
-  if (aborted.aborted) throw ToolError.nonRetryable('stopped');
-  if (status !== null && successCodes.includes(status)) return;
+function assertSuccess({ succeeded, status, signal, lastLines }: CommandResult, program: string): void {
+  if (succeeded) return;
   const how = status === null ? `was ended by ${signal ?? 'a signal'}` : `ended with status ${status}`;
-  const words = lastLines.length === 0 ? 'it wrote nothing' : `its last lines were: ${lastLines.join(' | ')}`;
-  throw new ToolError(`the command ${how}; ${words}`);
+  const words = lastLines.length === 0 ? 'it wrote nothing' : `the last lines were:\n${lastLines.join('\n')}`;
+  throw new ToolError(`${program} ${how}; ${words}`);
 }
 
 function readOutput({ stdout, cut }: CommandResult, kind: 'text' | 'json' | 'lines'): Json {
@@ -129,6 +148,9 @@ function parseJson(text: string): Json {
     return JSON.parse(text) as Json;
   } catch (error) {
     const shown = joinFirst(text.trim().split('\n'), 1) || 'nothing';
-    throw ToolError.nonRetryable(`its output is no JSON: ${errorMessage(error)}: ${ellipsize(shown, 200)}`, error);
+    throw ToolError.nonRetryable(
+      `its output is no JSON: ${errorMessage(error)}: ${ellipsize(shown, 200)}`,
+      error,
+    );
   }
 }

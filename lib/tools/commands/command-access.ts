@@ -1,145 +1,170 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { Clock } from '../../common/clock.js';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
+import { type Limit, shareLimit } from '../../common/memory/shared-limit.js';
+import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { directPrograms } from '../../common/workers/programs/direct-programs.js';
 import type { ProgramLauncher, StartedProgram } from '../../common/workers/programs/program-launcher.js';
-import type { WorkerExit } from '../../common/workers/launcher.js';
-import { AllowedCommands } from './allowed-commands.js';
-import { COMMAND_LIMITS } from './command-limits.js';
-
-/** A program that a task starts (D88). */
-export interface CommandLine {
-  /** A name that PATH leads to, or a path; then its arguments. No shell reads them. */
-  readonly argv: readonly [string, ...string[]];
-  /** All that the program sees of the environment. */
-  readonly env: Readonly<Record<string, string>>;
-  readonly cwd: string;
-  /** Written to its standard input, which is closed then. */
-  readonly stdin: string;
-}
-
-/** Receives what a program writes. An error that one throws ends the program. */
-export interface CommandListener {
-  readonly onStdout: (bytes: Uint8Array) => void;
-  readonly onStderr: (bytes: Uint8Array) => void;
-}
+import { AllowedCommands } from '../../common/config/allowed-commands.js';
+import { COMMAND_LIMITS, type CommandResult, type ToolCommand } from './command.js';
+import { NO_LEDGER, type CommandLedger } from './command-ledger.js';
+import { type FileWriter, publishFiles } from './publish-files.js';
+import type { LineMasker } from './masked-lines.js';
+import { RunningCommand } from './running-command.js';
 
 /** The attempt that starts a command. */
-interface CommandCaller extends CommandListener {
+export interface CommandCaller {
+  readonly tenantId: string;
+  readonly runId: string;
+  readonly taskId: string;
+  readonly clock: Clock;
   /** Ends the program with all that it has started. */
   readonly signal: AbortSignal;
-  readonly clock: Clock;
+  /** Stops the time limit of the attempt; the returned function lets it go on. */
+  readonly pauseTimeout: () => () => void;
+  /** Takes memory of the run for what the program writes. Throws a ToolError when there is none left. */
+  readonly holdMemory: (bytes: number) => void;
+  /** Receives each line that the program writes, masked. */
+  readonly log: (message: string) => void;
+  readonly masker: LineMasker;
+  /** Writes an artifact of the run. */
+  readonly writeFile: FileWriter;
 }
 
-/** Starts the programs of tasks, where a person has allowed it. */
+/** Starts the programs of tasks, where a person has allowed it (D88). */
 export interface CommandAccess {
   readonly allowed: AllowedCommands;
   /** How a person allows more, as the end of a sentence. */
   readonly advice: string;
-  /** Where commands start that name no folder; undefined: each in a folder of its own. */
-  readonly folder: string | undefined;
-  /**
-   * Resolves when the program and all that it has started have ended. Rejects with a ToolError, not retryable, when it is not
-   * allowed or cannot be started.
-   */
-  run(line: CommandLine, caller: CommandCaller): Promise<WorkerExit>;
+  /** As `command` of a tool's context does. */
+  run(command: ToolCommand, caller: CommandCaller): Promise<CommandResult>;
 }
 
-interface CommandAccessOptions {
-  readonly allowed?: AllowedCommands;
+export interface CommandAccessOptions {
+  /** A function is asked for each run and each command. Default: none. */
+  readonly allowed?: AllowedCommands | (() => AllowedCommands);
   readonly advice?: string;
   /** Default: this process starts them. */
   readonly programs?: ProgramLauncher;
-  readonly folder?: string;
+  /** Where commands start that name no folder. Default: each in a folder of its own. */
+  readonly folder?: string | undefined;
+  /** PATH, HOME and LANG are taken from it. Default: those of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Programs at work at once. Default: 100, of which each tenant is guaranteed a tenth. */
+  readonly atWork?: Limit;
+  /** Names the programs at work to the next process that opens the same store. Default: nowhere. */
+  readonly ledger?: CommandLedger;
 }
+
+const DEFAULT_SHARE_PERCENT = 10;
 
 /** @returns access to the programs that somebody has allowed; by default to none */
-export function commandAccess({
-  allowed = AllowedCommands.none,
-  advice = 'whoever embeds Wavetrain allows them by the option "commands"',
-  programs = directPrograms,
-  folder,
-}: CommandAccessOptions = {}): CommandAccess {
-  return {
-    allowed,
-    advice,
+export function commandAccess(options: CommandAccessOptions = {}): CommandAccess {
+  return new LocalCommands(options);
+}
+
+class LocalCommands implements CommandAccess {
+  readonly advice: string;
+  readonly #allowed: () => AllowedCommands;
+  readonly #programs: ProgramLauncher;
+  readonly #folder: string | undefined;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #atWork: ConcurrencyLimiter;
+  readonly #ledger: CommandLedger;
+
+  constructor({
+    allowed = AllowedCommands.none,
+    advice = 'the option "commands" of the library allows them',
+    programs = directPrograms,
     folder,
-    run: async (line, caller) => {
-      assertAllowed(allowed, line.argv[0]);
-      if (process.platform === 'win32')
-        throw ToolError.nonRetryable('the tool "command" does not work on Windows, which has no process groups');
-      return new Command(await start(programs, line), caller).end(line.stdin);
-    },
-  };
-}
-
-/** @throws ToolError, not retryable */
-function assertAllowed(allowed: AllowedCommands, program: string): void {
-  if (allowed.allows(program)) return;
-  const what = allowed.isEmpty ? 'no commands are' : `only ${allowed.describe()} may be`;
-  throw ToolError.nonRetryable(`"${program}" was not started: ${what} allowed here`);
-}
-
-async function start(programs: ProgramLauncher, { argv, env, cwd }: CommandLine): Promise<StartedProgram> {
-  const [command, ...args] = argv;
-  try {
-    return await programs.start({ command, args, env, cwd, graceMs: COMMAND_LIMITS.graceMs });
-  } catch (error) {
-    const reason =
-      errorCode(error) === 'ENOENT' ? 'there is no such program, or no such folder to start it in' : errorMessage(error);
-    throw ToolError.nonRetryable(`"${command}" cannot be started: ${reason}`, error);
-  }
-}
-
-/** A program at work. */
-class Command {
-  readonly #program: StartedProgram;
-  readonly #caller: CommandCaller;
-  #killTimer: unknown;
-  /** Thrown by a listener. */
-  #failure: { readonly error: unknown } | undefined;
-
-  constructor(program: StartedProgram, caller: CommandCaller) {
-    this.#program = program;
-    this.#caller = caller;
-    const { onStdout, onStderr } = caller;
-    program.stdout.on('data', (bytes: Uint8Array) => this.#take(bytes, onStdout));
-    program.stderr.on('data', (bytes: Uint8Array) => this.#take(bytes, onStderr));
-    // A program that ends without reading its input, or a stream that breaks, is no failure: its exit says more.
-    for (const stream of [program.stdin, program.stdout, program.stderr]) stream.on('error', () => undefined);
+    env = process.env,
+    atWork = shareLimit(COMMAND_LIMITS.atWork, DEFAULT_SHARE_PERCENT),
+    ledger = NO_LEDGER,
+  }: CommandAccessOptions) {
+    this.#allowed = typeof allowed === 'function' ? allowed : () => allowed;
+    this.advice = advice;
+    this.#programs = programs;
+    this.#folder = folder;
+    this.#env = inheritedEnvironment(env);
+    this.#atWork = new ConcurrencyLimiter(atWork, stoppedError);
+    this.#ledger = ledger;
   }
 
-  async end(stdin: string): Promise<WorkerExit> {
-    const { exited, closed } = this.#program;
-    const { signal, clock } = this.#caller;
-    const stop = (): void => this.#stop();
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
-    this.#program.stdin.end(stdin);
+  get allowed(): AllowedCommands {
+    return this.#allowed();
+  }
+
+  async run(command: ToolCommand, caller: CommandCaller): Promise<CommandResult> {
+    const { tenantId, signal, pauseTimeout } = caller;
+    this.#assertAllowed(command.argv[0], tenantId);
+    if (process.platform === 'win32')
+      throw ToolError.nonRetryable(
+        'the tool "command" does not work on Windows, which has no process groups',
+      );
+    if (signal.aborted) throw stoppedError(signal);
+    const run = (): Promise<CommandResult> => this.#runIn(command, caller);
+    return await this.#atWork.run({ tenant_id: tenantId, signal, pauseTimeout }, run);
+  }
+
+  #assertAllowed(program: string, tenantId: string): void {
+    const problem = this.allowed.refuse(program, tenantId);
+    if (problem !== undefined) throw ToolError.nonRetryable(`${problem}: ${this.advice}`);
+  }
+
+  async #runIn(command: ToolCommand, caller: CommandCaller): Promise<CommandResult> {
+    if (this.#folder !== undefined) return await this.#start(command, this.#folder, caller);
+    const own = await mkdtemp(join(tmpdir(), 'wavetrain-command-'));
     try {
-      const exit = await exited;
-      await closed;
-      if (this.#failure !== undefined) throw this.#failure.error;
-      return exit;
+      return await this.#start(command, own, caller);
     } finally {
-      signal.removeEventListener('abort', stop);
-      clock.clearTimeout(this.#killTimer);
+      // A file that cannot be removed, as one in a folder without permissions, is left to who cleans the folder.
+      await rm(own, { recursive: true, force: true }).catch(() => undefined);
     }
   }
 
-  #take(bytes: Uint8Array, listener: (bytes: Uint8Array) => void): void {
-    if (this.#failure !== undefined) return;
+  async #start(command: ToolCommand, folder: string, caller: CommandCaller): Promise<CommandResult> {
+    const cwd = resolve(folder, command.cwd ?? '.');
+    const noted = await this.#ledger.open(caller);
     try {
-      listener(bytes);
-    } catch (error) {
-      this.#failure = { error };
-      this.#stop();
+      const env = { ...this.#env, ...command.env, ...noted.environment };
+      const program = await this.#launch(command, env, cwd);
+      const result = await new RunningCommand(program, caller).end(command);
+      if (result.succeeded) await publishFiles(command.files ?? [], cwd, caller);
+      return result;
+    } finally {
+      await noted.ended();
     }
   }
 
-  /** Asks the group to end, and ends it when it does not. */
-  #stop(): void {
-    if (this.#killTimer !== undefined) return;
-    this.#program.signal('SIGTERM');
-    this.#killTimer = this.#caller.clock.setTimeout(() => this.#program.signal('SIGKILL'), COMMAND_LIMITS.graceMs);
+  async #launch({ argv }: ToolCommand, env: Record<string, string>, cwd: string): Promise<StartedProgram> {
+    const [command, ...args] = argv;
+    try {
+      return await this.#programs.start({ command, args, env, cwd, graceMs: COMMAND_LIMITS.graceMs });
+    } catch (error) {
+      const reason = REASONS.get(errorCode(error) ?? '') ?? errorMessage(error);
+      throw ToolError.nonRetryable(`"${command}" cannot be started in ${cwd}: ${reason}`, error);
+    }
   }
+}
+
+const REASONS: ReadonlyMap<string, string> = new Map([
+  ['ENOENT', 'there is no such program, or no such folder'],
+  ['EACCES', 'it is not a program that this user may start, or the folder is closed to this user'],
+  [
+    'E2BIG',
+    'its arguments and variables are longer than the system takes: give it values on standard input ("stdin")',
+  ],
+  ['ENOTDIR', 'there is no such folder'],
+]);
+
+function stoppedError({ reason }: AbortSignal): ToolError {
+  return new ToolError('the command was stopped', { retryable: false, cause: reason });
+}
+
+/** Commands see no other variables of this process: they may be keys of the operator. */
+function inheritedEnvironment(env: NonNullable<CommandAccessOptions['env']>): Record<string, string> {
+  const { PATH = '/usr/local/bin:/usr/bin:/bin', LANG = 'C.UTF-8', HOME } = env;
+  return { PATH, LANG, ...(HOME !== undefined && { HOME }) };
 }

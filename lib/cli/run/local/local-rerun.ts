@@ -16,6 +16,7 @@ import {
   readValues,
   withPoolsHere,
 } from '../../input/load-definition.js';
+import { permitCommands } from './command-permission.js';
 import { assertRevivable, reviveWith, toDefinitionFile } from './earlier-definition.js';
 import { readEnvFile } from '../../input/flags.js';
 import { printProblems } from '../../input/problems.js';
@@ -79,6 +80,7 @@ export async function prepareLocalRerun(
   if (!loaded.check.ok || !(given.json || given.quiet)) printProblems(loaded, context);
   const checked = findChecked(loaded);
   if (checked === undefined) return EXIT.invalid;
+  local.permit(await permitCommands(given, checked, file, context));
   const { kind: _, ...definition } = checked;
   const changed = isSame(checked, submission) ? {} : definition;
   const request: RerunRequest = { from: given.from, ...changes, ...changed };

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { AllowedCommands } from '../../../common/config/allowed-commands.js';
 import { readConfig } from '../../../common/config/config.js';
 import type { CheckedDefinition } from '../../../execution/prepare/run-inputs.js';
 import type { RunWithFacts } from '../../../runs/store/shell/kept-runs.js';
@@ -21,6 +22,7 @@ import { localFailureLines } from '../../render/run-summary.js';
 import { type DisplayedRun, displayPipeline, displayPlan, type RunBackend } from '../displayed-run.js';
 import { checkParams, readFileSubmission, type RunValueFlags } from '../submission.js';
 import { findLocalFiles } from '../written-files.js';
+import { permitCommands } from './command-permission.js';
 import {
   type CommandLine,
   findHistoryFolder,
@@ -32,9 +34,13 @@ import {
 /** In the working directory, for the files that tools write by name. */
 const DEFAULT_OUTPUT_FOLDER = 'outputs';
 
+const COMMANDS_ADVICE = 'allow it with --allow-commands=NAMES, or --allow-commands for all';
+
 /** The registry that runs pipelines and plans in this process, with its history and its folder of outputs. */
 interface LocalRegistry {
   readonly registry: RegistryApi;
+  /** Lets the tasks of a run that begins start these programs (D88). By default they may start none. */
+  readonly permit: (programs: AllowedCommands) => void;
   /** Undefined when runs are not kept. */
   readonly history: ShellHistory | undefined;
   readonly outputFolder: string;
@@ -72,10 +78,24 @@ export async function openLocalRegistry(
           context,
           earlier,
         );
-  const registry = await context.openRegistry(fileRoots, context.clock, env, secrets, outputFolder, history);
+  let allowed = AllowedCommands.none;
+  const commands = { allowed: () => allowed, advice: COMMANDS_ADVICE, folder: fileRoots[0] };
+  const { clock } = context;
+  const registry = await context.openRegistry(
+    fileRoots,
+    clock,
+    env,
+    secrets,
+    outputFolder,
+    history,
+    commands,
+  );
   // Also when the run never begins.
   if (history !== undefined) context.atEnd(() => registry.close(0));
-  return { registry, history, outputFolder, mask: secrets?.mask };
+  const permit = (programs: AllowedCommands): void => {
+    allowed = programs;
+  };
+  return { registry, permit, history, outputFolder, mask: secrets?.mask };
 }
 
 type LocalRunFlags = FlagsOf<ShellRunCommand> & DefinitionFlags & RunValueFlags & HistoryFlags;
@@ -95,7 +115,9 @@ export async function prepareLocalRun(
   await checkParams(file, values, `${PROGRAM} run ${flags.file}`);
   const outputFolder = resolve(context.cwd, flags.artifacts ?? DEFAULT_OUTPUT_FOLDER);
   const folder = keepsRuns(flags, context) ? findHistoryFolder(flags, context) : undefined;
+  const programs = await permitCommands(flags, checked, file, context);
   const local = await openLocalRegistry(flags, { ...setup, folder, outputFolder }, context);
+  local.permit(programs);
   const start: RunBackend['start'] = ({ onEvent, onInspection }) =>
     submitChecked(local.registry, checked, { ...submission, tenantId, onEvent, onInspection });
   return {

@@ -17,7 +17,7 @@ export const directPrograms: ProgramLauncher = {
       windowsHide: true,
     });
     const { pid, stdin, stdout, stderr } = child;
-    const stopWatching = killOnExit(pid, { graceMs, env });
+    const stopWatching = killOnExit(pid, { graceMs });
     let hasExited = false;
     const signal = (name: ProgramSignal): void => {
       if (pid === undefined || hasExited) return;

@@ -12,7 +12,6 @@ import { NO_WRITES, type Write } from '../../session/session-overrides.js';
 import { AnswerText } from './answer-text.js';
 import { findNameOwner } from '../files/artifact-names.js';
 import type { Call } from '../call.js';
-import { runCommand } from './run-command.js';
 import { InvocationModels } from './invocation-models.js';
 import { StagedFiles } from '../files/staged-files.js';
 
@@ -230,10 +229,11 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   get command(): ToolContext['command'] {
     return (command) => {
       const { dependencies, prepared } = this.#services;
-      const { clock, signal, log, holdMemory } = this;
-      const { commands } = dependencies;
+      const { run_id: runId, task_id: taskId, tenant_id: tenantId, artifacts } = this;
+      const { clock, signal, pauseTimeout, log, holdMemory } = this;
+      const attempt = { runId, taskId, tenantId, clock, signal, pauseTimeout, log, holdMemory };
       const masker = prepared.secrets.lineMasker;
-      return runCommand(command, { commands, masker, clock, signal, log, holdMemory });
+      return dependencies.commands.run(command, { ...attempt, masker, writeFile: artifacts.write });
     };
   }
 

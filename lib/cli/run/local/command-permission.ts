@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { createInterface } from 'node:readline/promises';
+import { AllowedCommands } from '../../../common/config/allowed-commands.js';
+import { errorMessage } from '../../../common/errors.js';
+import { ellipsize, joinFirst } from '../../../common/text.js';
+import type { CheckedDefinition } from '../../../execution/prepare/run-inputs.js';
+import type { CliContext } from '../../context.js';
+import type { DefinitionFile } from '../../input/load-definition.js';
+import { UsageError } from '../../input/usage-errors.js';
+import { escapeControlCharacters } from '../../render/text.js';
+import { RememberedCommands } from './remembered-commands.js';
+
+interface PermissionFlags {
+  /** Programs, or true for all: those of `--allow-commands`. */
+  readonly allowCommands?: string | boolean | undefined;
+  readonly quiet?: boolean | undefined;
+}
+
+/** Tasks that a question lists. */
+const MAX_LISTED = 20;
+
+/** Characters of a program with its arguments that a question shows. */
+const MAX_COMMAND_LENGTH = 200;
+
+/**
+ * Decides which programs the tasks of a run in this process may start (D88): those of `--allow-commands`, or those that a
+ * person has allowed for this folder and these texts, now or earlier. Where nobody can be asked, none.
+ *
+ * @throws UsageError for names that no program has
+ */
+export async function permitCommands(
+  { allowCommands, quiet = false }: PermissionFlags,
+  checked: CheckedDefinition,
+  file: DefinitionFile,
+  context: CliContext,
+): Promise<AllowedCommands> {
+  if (allowCommands === true) return AllowedCommands.all;
+  if (typeof allowCommands === 'string') return parseFlag(allowCommands);
+  const commands = listCommands(checked);
+  if (commands.length === 0) return AllowedCommands.none;
+  const remembered = new RememberedCommands(context);
+  const key = hashTexts(file);
+  const programs = new Set(commands.map(({ program = '*' }) => program));
+  const allowed = AllowedCommands.of(programs);
+  if (await remembered.has(key)) return allowed;
+  if (quiet || !isTerminal(context)) return AllowedCommands.none;
+  const answer = await ask(commands, file, context);
+  if (answer === 'always') await remembered.add(key, file.folder);
+  return answer === 'no' ? AllowedCommands.none : allowed;
+}
+
+function parseFlag(text: string): AllowedCommands {
+  try {
+    return AllowedCommands.parse(text);
+  } catch (error) {
+    throw new UsageError(`--allow-commands ${errorMessage(error)}`, 'as in --allow-commands=git,python3');
+  }
+}
+
+type Command = CheckedPipeline['contract']['commands'][number];
+
+type CheckedPipeline = Extract<CheckedDefinition, { kind: 'pipeline' }>['pipeline'];
+
+function listCommands(checked: CheckedDefinition): Command[] {
+  if (checked.kind === 'pipeline') return [...checked.pipeline.contract.commands];
+  const { subPipelines, handlers } = checked.plan;
+  const pipelines = [
+    ...[...subPipelines.values()].map(({ pipeline }) => pipeline),
+    ...(handlers ? [handlers] : []),
+  ];
+  return pipelines.flatMap(({ contract }) => contract.commands);
+}
+
+/** A permission holds for these texts in this folder: others may start something else. */
+function hashTexts({ folder, text, files }: DefinitionFile): string {
+  const texts = [folder, text, ...[...files].flatMap(([name, other]) => [name, other.text])];
+  return createHash('sha256').update(JSON.stringify(texts)).digest('hex');
+}
+
+function isTerminal({ stdin, stderr }: CliContext): boolean {
+  return [stdin, stderr].every((stream) => 'isTTY' in stream && stream.isTTY === true);
+}
+
+async function ask(
+  commands: readonly Command[],
+  { name }: DefinitionFile,
+  { stdin, stderr }: CliContext,
+): Promise<'once' | 'always' | 'no'> {
+  const lines = commands
+    .slice(0, MAX_LISTED)
+    .map(({ task, text }) => `  ${task}: ${ellipsize(text, MAX_COMMAND_LENGTH)}`);
+  const more = commands.length > MAX_LISTED ? [`  … and ${commands.length - MAX_LISTED} more`] : [];
+  const programs = joinFirst(
+    [...new Set(commands.map(({ program = 'a program that a value names' }) => program))],
+    MAX_LISTED,
+  );
+  const question = [
+    `${name} starts programs on this machine, as you: ${programs}`,
+    ...lines,
+    ...more,
+    'Allow that? y (this time), a (always, until this file changes), or N: ',
+  ].join('\n');
+  const prompt = createInterface({ input: stdin, output: stderr });
+  const ended = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
+  try {
+    const answer = await Promise.race([prompt.question(escapeLines(question)), ended]);
+    return readAnswer(answer);
+  } finally {
+    prompt.close();
+  }
+}
+
+/** A definition may come from anybody, and hide what it starts behind control characters. */
+function escapeLines(text: string): string {
+  return text.split('\n').map(escapeControlCharacters).join('\n');
+}
+
+function readAnswer(answer: string): 'once' | 'always' | 'no' {
+  const word = answer.trim().toLowerCase();
+  if (['a', 'always'].includes(word)) return 'always';
+  return ['y', 'yes'].includes(word) ? 'once' : 'no';
+}

@@ -1,0 +1,92 @@
+import { lookup } from 'mime-types';
+import type { Dirent } from 'node:fs';
+import { opendir, realpath } from 'node:fs/promises';
+import { basename, join, posix } from 'node:path';
+import picomatch from 'picomatch';
+import { ToolError } from '../../common/errors.js';
+import { describeErrno } from '../../common/files.js';
+import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
+import { readRegularFile } from '../files/regular-file.js';
+import type { ToolArtifacts } from '../tool.js';
+import { COMMAND_LIMITS } from './command.js';
+
+/** Writes an artifact of the run. */
+export type FileWriter = ToolArtifacts['write'];
+
+/** The part of an attempt that publishes files. */
+interface Publisher {
+  readonly writeFile: FileWriter;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Publishes the files that a command has left in its folder, as artifacts of the run. Symbolic links are not followed.
+ *
+ * @param patterns such as `out/*.csv`
+ * @throws ToolError, not retryable, when a pattern leads out of the folder or matches no file
+ */
+export async function publishFiles(
+  patterns: readonly string[],
+  folder: string,
+  { writeFile, signal }: Publisher,
+): Promise<void> {
+  if (patterns.length === 0) return;
+  const published = new Set<string>();
+  const root = await realpath(folder);
+  for (const pattern of patterns) {
+    const found = await findFiles(pattern, root, signal);
+    if (found.length === 0)
+      throw ToolError.nonRetryable(`"files": no file of the command matches ${pattern}`);
+    for (const file of found) {
+      if (published.has(file)) continue;
+      published.add(file);
+      const bytes = await readRegularFile(join(root, file), file, MAX_ARTIFACT_BYTES);
+      await writeFile({ name: basename(file), bytes, media_type: mediaTypeOf(file) });
+    }
+  }
+}
+
+function mediaTypeOf(file: string): string {
+  return lookup(file) || 'application/octet-stream';
+}
+
+/** Lists the files that match a pattern, relative to the folder, in the order of their names. */
+async function findFiles(pattern: string, root: string, signal: AbortSignal): Promise<string[]> {
+  const { base, glob } = picomatch.scan(pattern);
+  if (posix.isAbsolute(pattern) || pattern.includes('\0') || pattern.split('/').includes('..'))
+    throw ToolError.nonRetryable(
+      `"files": ${JSON.stringify(pattern)} leads out of the folder of the command`,
+    );
+  if (glob === '') return [posix.normalize(pattern)];
+  const matches = picomatch(posix.normalize(pattern));
+  const files: string[] = [];
+  const folders = [posix.normalize(base === '' ? '.' : base)];
+  let looked = 0;
+  for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
+    signal.throwIfAborted();
+    for (const entry of await readFolder(join(root, next), COMMAND_LIMITS.searchedEntries - looked)) {
+      looked++;
+      const path = posix.join(next, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile() && matches(path)) files.push(path);
+    }
+  }
+  return files.toSorted();
+}
+
+/** @param most entries, of which there may be millions */
+async function readFolder(path: string, most: number): Promise<Dirent[]> {
+  const entries: Dirent[] = [];
+  try {
+    for await (const entry of await opendir(path)) {
+      if (entries.length === most) throw ToolError.nonRetryable(TOO_MANY);
+      entries.push(entry);
+    }
+  } catch (error) {
+    if (error instanceof ToolError) throw error;
+    throw ToolError.nonRetryable(`"files": cannot read the folder ${path}: ${describeErrno(error)}`, error);
+  }
+  return entries;
+}
+
+const TOO_MANY = `"files": more than ${COMMAND_LIMITS.searchedEntries} files would be looked at: begin the pattern with a folder that has fewer`;

@@ -1,0 +1,81 @@
+import type { Readable } from 'node:stream';
+import { ToolError } from '../../common/errors.js';
+import type { StartedProgram } from '../../common/workers/programs/program-launcher.js';
+import { CapturedOutput } from './captured-output.js';
+import { COMMAND_LIMITS, type CommandResult, type ToolCommand } from './command.js';
+import type { CommandCaller } from './command-access.js';
+import { CommandLog } from './command-log.js';
+
+/** A program of a task at work: reads what it writes, and ends it with the attempt. */
+export class RunningCommand {
+  readonly #program: StartedProgram;
+  readonly #caller: CommandCaller;
+  readonly #output: CapturedOutput;
+  readonly #log: CommandLog;
+  #killTimer: unknown;
+  /** The reason that ends the program early, such as a run without memory. */
+  #failure: unknown;
+
+  constructor(program: StartedProgram, caller: CommandCaller) {
+    const { stdin, stdout, stderr } = program;
+    const { masker, log, holdMemory } = caller;
+    this.#program = program;
+    this.#caller = caller;
+    this.#output = new CapturedOutput(COMMAND_LIMITS.outputBytes, holdMemory);
+    this.#log = new CommandLog(masker, log);
+    this.#listen(stdout, (bytes) => {
+      this.#output.write(bytes);
+      this.#log.write('stdout', bytes);
+    });
+    this.#listen(stderr, (bytes) => this.#log.write('stderr', bytes));
+    // A program that ends without reading its input, or a stream that breaks, is no failure: its exit says more.
+    for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined);
+  }
+
+  /**
+   * Resolves when the program and all of its group have ended. Rejects with a ToolError when the attempt is over, or nobody
+   * knows how the program has ended.
+   */
+  async end({ argv, stdin = '', successCodes = [0] }: ToolCommand): Promise<CommandResult> {
+    const { signal, clock } = this.#caller;
+    const stop = (): void => this.#stop();
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop);
+    try {
+      this.#program.stdin.end(stdin);
+      const exit = await this.#program.exited;
+      await this.#program.closed;
+      const lastLines = this.#log.end();
+      if (this.#failure !== undefined) throw this.#failure;
+      if ('error' in exit)
+        throw ToolError.nonRetryable(`nobody knows how "${argv[0]}" has ended: ${exit.error}`);
+      const { status, signal: by } = exit;
+      const { text, cut } = this.#output;
+      const succeeded = status !== null && successCodes.includes(status);
+      return { status, signal: by, succeeded, stdout: text, cut, lastLines };
+    } finally {
+      signal.removeEventListener('abort', stop);
+      clock.clearTimeout(this.#killTimer);
+    }
+  }
+
+  #listen(stream: Readable, listener: (bytes: Uint8Array) => void): void {
+    stream.on('data', (bytes: Uint8Array) => {
+      if (this.#failure !== undefined) return;
+      try {
+        listener(bytes);
+      } catch (error) {
+        this.#failure = error;
+        this.#stop();
+      }
+    });
+  }
+
+  /** Asks the group to end, and ends it when it does not. */
+  #stop(): void {
+    if (this.#killTimer !== undefined) return;
+    this.#program.signal('SIGTERM');
+    const kill = (): void => this.#program.signal('SIGKILL');
+    this.#killTimer = this.#caller.clock.setTimeout(kill, COMMAND_LIMITS.graceMs);
+  }
+}
