@@ -20,7 +20,7 @@ import type { RunFiles } from '../runs/tasks/run-files.js';
 import type { RunQueries } from '../runs/views/run-queries.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { Catalog } from '../tools/catalog.js';
-import type { CommandAccessOptions } from '../tools/commands/command-access.js';
+import type { CommandAccess } from '../tools/commands/command-access.js';
 import { importModule, packageEntry, PROGRAM, readPackageJson } from './package-info.js';
 import type { ProcessEvents } from './input/process-events.js';
 
@@ -50,7 +50,7 @@ export type CliContext = BaseContext & {
     secrets?: SecretSource,
     outputFolder?: string,
     history?: RunHistoryPlace,
-    commands?: CommandAccessOptions,
+    commands?: CommandAccess,
   ) => Promise<RegistryApi>;
   /** Runs are kept in the folder of the project, unless a flag or the environment says otherwise (D68). */
   readonly keepsHistory: boolean;
@@ -182,7 +182,7 @@ async function openRegistry(
   return new RunRegistry({
     files: fileAccess(roots),
     network,
-    commands: commandAccess({ advice: NO_COMMANDS, ...commands, env }),
+    commands: commands ?? commandAccess({ advice: NO_COMMANDS }),
     models: createModels(readModelConfig(env), { folders: roots, limiters }),
     secrets,
     clock,

@@ -169,7 +169,7 @@ async function openCommands(
   const { commands: allowed, storeFile, tenantShare } = config;
   const folder = storeFile === undefined ? undefined : `${resolve(context.cwd, storeFile)}.commands`;
   if (folder !== undefined) await modules.endLeftCommands(folder, (message) => log.warn({}, message));
-  return modules.commandAccess({
+  const access = modules.commandAccess({
     allowed,
     advice: COMMANDS_ADVICE,
     programs,
@@ -177,6 +177,8 @@ async function openCommands(
     atWork: shareLimit(COMMAND_LIMITS.atWork, tenantShare),
     ...(folder !== undefined && { ledger: modules.ledgerIn(folder) }),
   });
+  context.atEnd(() => access.close());
+  return access;
 }
 
 interface ServerProcesses {

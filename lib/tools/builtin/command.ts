@@ -134,13 +134,18 @@ function assertSuccess({ succeeded, status, signal, lastLines }: CommandResult, 
 }
 
 function readOutput({ stdout, cut }: CommandResult, kind: 'text' | 'json' | 'lines'): Json {
-  if (kind === 'text') return cut === undefined ? stdout : `${stdout}\n… ${cut} more were cut`;
+  if (kind === 'text') return cut === undefined ? withoutEnd(stdout) : `${stdout}\n… ${cut} more were cut`;
   if (cut !== undefined)
     throw ToolError.nonRetryable(
       `its output is longer than a value may be, by ${cut}: let it write a file, or read it as text, which is cut`,
     );
-  if (kind === 'lines') return stdout === '' ? [] : stdout.replace(/\r?\n$/, '').split(/\r?\n/);
+  if (kind === 'lines') return stdout === '' ? [] : withoutEnd(stdout).split(/\r?\n/);
   return parseJson(stdout);
+}
+
+/** Without the end of the last line, as `$(…)` of a shell gives it. */
+function withoutEnd(text: string): string {
+  return text.replace(/\r?\n$/, '');
 }
 
 function parseJson(text: string): Json {

@@ -40,6 +40,8 @@ export interface CommandAccess {
   readonly advice: string;
   /** As `command` of a tool's context does. */
   run(command: ToolCommand, caller: CommandCaller): Promise<CommandResult>;
+  /** Ends the programs at work, and resolves when none is left. */
+  close(): Promise<void>;
 }
 
 export interface CommandAccessOptions {
@@ -73,6 +75,7 @@ class LocalCommands implements CommandAccess {
   readonly #env: Readonly<Record<string, string>>;
   readonly #atWork: ConcurrencyLimiter;
   readonly #ledger: CommandLedger;
+  readonly #running = new Map<RunningCommand, Promise<unknown>>();
 
   constructor({
     allowed = AllowedCommands.none,
@@ -130,12 +133,28 @@ class LocalCommands implements CommandAccess {
     try {
       const env = { ...this.#env, ...command.env, ...noted.environment };
       const program = await this.#launch(command, env, cwd);
-      const result = await new RunningCommand(program, caller).end(command);
+      const result = await this.#end(new RunningCommand(program, caller), command);
       if (result.succeeded) await publishFiles(command.files ?? [], cwd, caller);
       return result;
     } finally {
       await noted.ended();
     }
+  }
+
+  async #end(running: RunningCommand, command: ToolCommand): Promise<CommandResult> {
+    const ended = running.end(command);
+    this.#running.set(running, ended);
+    try {
+      return await ended;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async close(): Promise<void> {
+    const ended = [...this.#running.values()];
+    for (const running of this.#running.keys()) running.stop();
+    await Promise.allSettled(ended);
   }
 
   async #launch({ argv }: ToolCommand, env: Record<string, string>, cwd: string): Promise<StartedProgram> {

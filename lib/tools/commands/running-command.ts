@@ -38,7 +38,7 @@ export class RunningCommand {
    */
   async end({ argv, stdin = '', successCodes = [0] }: ToolCommand): Promise<CommandResult> {
     const { signal, clock } = this.#caller;
-    const stop = (): void => this.#stop();
+    const stop = (): void => this.stop();
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop);
     try {
@@ -66,13 +66,13 @@ export class RunningCommand {
         listener(bytes);
       } catch (error) {
         this.#failure = error;
-        this.#stop();
+        this.stop();
       }
     });
   }
 
   /** Asks the group to end, and ends it when it does not. */
-  #stop(): void {
+  stop(): void {
     if (this.#killTimer !== undefined) return;
     this.#program.signal('SIGTERM');
     const kill = (): void => this.#program.signal('SIGKILL');

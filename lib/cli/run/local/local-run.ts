@@ -79,7 +79,15 @@ export async function openLocalRegistry(
           earlier,
         );
   let allowed = AllowedCommands.none;
-  const commands = { allowed: () => allowed, advice: COMMANDS_ADVICE, folder: fileRoots[0] };
+  const { commandAccess } = await import('../../lazy/execution.js');
+  const [folderOfFile] = fileRoots;
+  const commands = commandAccess({
+    allowed: () => allowed,
+    advice: COMMANDS_ADVICE,
+    folder: folderOfFile,
+    env,
+  });
+  context.atEnd(() => commands.close());
   const { clock } = context;
   const registry = await context.openRegistry(
     fileRoots,
