@@ -19,6 +19,8 @@ export interface CompilePromptOptions {
   readonly maxRepairs?: number | undefined;
   /** The tools that the definition may call. Default: the built-in ones. */
   readonly catalog?: Catalog | undefined;
+  /** Lets tasks call the tool `command` (D88). Default: false, the definition starts no programs. */
+  readonly allowCommands?: boolean | undefined;
   /** Ends the compilation, which rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: CompileProgress) => void) | undefined;
@@ -48,7 +50,8 @@ export async function compile(prompt: string, options: CompilePromptOptions): Pr
   models.assertConfigured('compile', model);
   // Building the description of the language loads the library of schemas.
   const { createRequestMessage, createSystemMessage } = await import('./prompt.js');
-  const catalog = options.catalog ?? builtinCatalog();
+  const tools = options.catalog ?? builtinCatalog();
+  const catalog = options.allowCommands === true ? tools : tools.withoutBuiltin('command');
   const actor = createActor(compileMachine, { input: { repairsLeft: maxRepairs } });
   const compilation = new Compilation({
     request: createRequestMessage(request),

@@ -157,6 +157,17 @@ export class Catalog {
     return new Catalog(entries, [...this.#builtin, builtin], this.pools);
   }
 
+  /** Leaves out the built-in tool of a name. An own one stays. */
+  withoutBuiltin(name: string): Catalog {
+    const tool = this.#tools.get(name);
+    if (tool === undefined || !this.#builtin.has(tool)) return this;
+    return new Catalog(
+      this.#all().filter((entry) => entry !== tool),
+      this.#builtin,
+      this.pools,
+    );
+  }
+
   #all(): CatalogEntry[] {
     const { functions, schemas, sources } = this.#registries;
     return [this.#tools, functions, schemas, sources].flatMap((entries) => [...entries.values()]);

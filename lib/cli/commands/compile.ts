@@ -68,6 +68,7 @@ export class CompileCommand extends CatalogCommand {
   maxRepairs = textOption`--max-repairs <N> how often the model is asked to repair its answer, 0 to
     ${COMPILE_LIMITS.mostRepairs}; default ${COMPILE_LIMITS.repairs}`;
   model = textOption`--model <PROVIDER/MODEL> language model; default WAVETRAIN_COMPILE_MODEL or WAVETRAIN_MODEL`;
+  allowCommands = flagOption`--allow-commands let the definition start programs, by the tool command; by default it cannot`;
   server = textOption`--server <URL> compile on this server, with its models and tools; Ctrl-C ends it there`;
 
   /** Compiles a description into a definition (D40, D41). Returns `invalid` if the model wrote no valid one. */
@@ -82,9 +83,9 @@ export class CompileCommand extends CatalogCommand {
     const maxRepairs = readNumber('--max-repairs', this.maxRepairs, REPAIRS);
     const prompt = await this.#readPrompt();
     const output = this.output === undefined ? undefined : await findOutput(this.output, context);
-    const { model } = this;
     const onProgress = ({ state, attempt }: CompileProgress): void =>
       this.#showProgress(`${WORDS[state]} (answer ${attempt}) …`);
+    const { model } = this;
     const options = { model, maxRepairs, signal, onProgress };
     try {
       const result = await (this.server === undefined
@@ -109,11 +110,14 @@ export class CompileCommand extends CatalogCommand {
     const catalog = await loadCatalog(this.tools, readConfig(context.env), context, { file: this.mcp });
     const { compile, createModels } = await import('../lazy/compile.js');
     const models = createModels(readModelConfig(context.env), { folders: [context.cwd] });
-    return compile(prompt, { ...options, models, catalog, clock: context.clock });
+    const { allowCommands } = this;
+    return compile(prompt, { ...options, models, catalog, allowCommands, clock: context.clock });
   }
 
   async #compileOnServer(prompt: string, options: CompileRequestOptions): Promise<CompileResult> {
     assertNoOwnTools(this);
+    if (this.allowCommands === true)
+      throw new UsageError('--allow-commands is for a definition that is written here', 'leave out --server');
     return callServer(this, this.context, (client) => client.compile(prompt, options));
   }
 

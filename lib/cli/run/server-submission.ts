@@ -164,7 +164,7 @@ function locateInFile(problem: Problem, { pipelines }: DefinitionFile): Problem 
 
 /** @throws UsageError for a flag that only a run of this process has */
 export function assertFlagsFitServer(flags: ServerRunFlags): void {
-  const { model, store, record, inspect } = flags;
+  const { model, store, record, inspect, allowCommands } = flags;
   if (model !== undefined) {
     throw new UsageError(
       '--model does not go with --server',
@@ -175,6 +175,12 @@ export function assertFlagsFitServer(flags: ServerRunFlags): void {
     throw new UsageError(
       '--store does not go with --server',
       'a server keeps its own runs: start it with SERVICE_STORE=FILE',
+    );
+  }
+  if (allowCommands !== undefined) {
+    throw new UsageError(
+      '--allow-commands does not go with --server',
+      'the operator of a server allows programs: SERVICE_COMMANDS=git,python3 in its environment',
     );
   }
   const flag = record !== undefined ? '--record' : inspect !== undefined ? '--inspect' : undefined;

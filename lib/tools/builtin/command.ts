@@ -117,6 +117,8 @@ function readEnvironment(env: Readonly<Record<string, Json>>): Record<string, st
   const wrong = names.find((name) => !VARIABLE.test(name));
   if (wrong !== undefined)
     throw ToolError.nonRetryable(`"env": ${JSON.stringify(wrong)} cannot be the name of a variable`);
+  const withNul = names.find((name) => toText(env[name] ?? '').includes('\0'));
+  if (withNul !== undefined) throw ToolError.nonRetryable(`"env": the value of ${withNul} has a NUL in it`);
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === null ? [] : [[name, toText(value)]])),
   );

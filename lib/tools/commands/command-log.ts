@@ -58,6 +58,7 @@ export class CommandLog {
   #add(line: string): void {
     this.#keep(line);
     if (++this.#lines <= COMMAND_LIMITS.loggedLines) this.#log(line);
+    else this.#bytesNotLogged += line.length + 1;
   }
 
   #keep(line: string): void {
