@@ -162,8 +162,8 @@ interface SharedLimits {
   pools: TaskPools | undefined;
 }
 
-/** Of hosts that nobody at a terminal has started. */
-const NO_COMMANDS = `${PROGRAM} run with --allow-commands starts it, here nothing can`;
+/** Of a registry that is given no programs: that of an MCP host. */
+const NO_COMMANDS = `this host starts none; ${PROGRAM} run with --allow-commands does`;
 
 async function openRegistry(
   shared: SharedLimits,

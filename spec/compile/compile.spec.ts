@@ -123,7 +123,7 @@ describe('compile (D35)', () => {
     };
     const catalog = Object.assign(builtinCatalog(), { names });
     const models = new ScriptedModels(VALID.replace('  goal: g\n', ''), VALID);
-    expect(await catchRejection(compile('ask', { models, catalog }))).to.have.property('message', 'no names');
+    expect(await catchRejection(compile('ask', { models, catalog, allowCommands: true }))).to.have.property('message', 'no names');
     const onProgress = (): void => {
       throw new Error('not taken');
     };
@@ -167,6 +167,18 @@ describe('compile (D35)', () => {
     const { system = '' } = models.requests[0] ?? {};
     expect(system).to.contain('- rate_song: Rates a song').and.to.contain('- llm_job: ');
     expect(system).not.to.match(/^- (?:mock|fail): /m);
+  });
+
+  it('writes no tasks that start programs, unless asked to (D88)', async () => {
+    const yaml = VALID.replace('llm_job', 'command').replace('{prompt: hi}', '{run: [ls]}');
+    const models = new ScriptedModels(yaml, VALID);
+    const { repair_history: [repair] = [] } = await compile('list my files', { models });
+    expect(repair?.error).to.contain('there is no tool "command"');
+    expect(models.requests[0]?.system).not.to.match(/^- command: /m);
+    const asked = new ScriptedModels(yaml);
+    const { yaml_text: written } = await compile('list my files', { models: asked, allowCommands: true });
+    expect(written).to.equal(yaml);
+    expect(asked.requests[0]?.system).to.match(/^- command: /m);
   });
 
   it('passes on what a provider does not answer, and asks for no repair', async () => {

@@ -55,6 +55,19 @@ describe('doctor', () => {
     expect(find('tools')?.found).to.contain('gone.ts');
   });
 
+  it('shows which programs tasks may start (D88)', async () => {
+    const at = async (list: string): Promise<DoctorFinding | undefined> =>
+      (await findings({ SERVICE_COMMANDS: list })).find('commands');
+    const shell = 'a run in the shell asks, or takes --allow-commands';
+    expect(await at('')).to.include({ state: 'missing', found: `none on a server; ${shell}` });
+    expect(await at('git,acme:python3')).to.include({
+      state: 'ok',
+      found: `git, acme:python3 on a server started here; ${shell}`,
+    });
+    expect(await at('*')).to.include({ found: `all programs on a server started here; ${shell}` });
+    expect(await at('rm -rf')).to.include({ state: 'broken' });
+  });
+
   it('shows how many files a server finds in its folder of pipelines (D69)', async () => {
     const name = 'pipelines';
     expect((await findings({})).find(name)).to.include({ state: 'missing', found: 'no folder' });

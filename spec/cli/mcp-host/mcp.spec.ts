@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { Client, type ProtocolEra } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { getDefaultEnvironment, StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '../../../lib/common/json/json.js';
 import { requireBuild, ROOT } from '../../project/files.js';
@@ -38,6 +39,8 @@ describe('wavetrain mcp (D43)', () => {
   let folder: TemporaryFolder;
   let client: Client;
   let transport: StdioClientTransport;
+  /** Variables of the command besides the usual ones. */
+  let environment: Record<string, string> = {};
 
   beforeEach(() => {
     folder = new TemporaryFolder();
@@ -47,6 +50,7 @@ describe('wavetrain mcp (D43)', () => {
   afterEach(async () => {
     await client.close();
     folder.remove();
+    environment = {};
   });
 
   async function connect(
@@ -58,6 +62,7 @@ describe('wavetrain mcp (D43)', () => {
       command: process.execPath,
       args: [join(ROOT, 'bin/wavetrain.js'), 'mcp', ...flags],
       cwd: folder.path,
+      env: { ...getDefaultEnvironment(), ...environment },
       stderr: 'pipe',
     });
     await client.connect(transport);
@@ -92,6 +97,16 @@ describe('wavetrain mcp (D43)', () => {
     expect({ ok: value['ok'], isError }).to.deep.equal({ ok: false, isError: false });
     expect(value).to.have.nested.property('problems[0].line', 6);
     expect((await call('validate', { pipeline: FAN_OUT })).value).to.include({ ok: true });
+  });
+
+  it('starts no programs, whatever its environment allows (D88)', async () => {
+    const tasks = [{ id: 'a', tool: 'command', inputs: { run: ['touch', folder.at('started')] } }];
+    environment = { SERVICE_COMMANDS: '*' };
+    await connect();
+    const { isError, value } = await call('run', { pipeline: { pipeline: { id: 'c', goal: 'g', tasks } } });
+    expect(isError).to.equal(true);
+    expect(value['error']).to.contain('"touch" may not be started (no program is allowed here)');
+    expect(existsSync(folder.at('started'))).to.equal(false);
   });
 
   it('compiles a description into a pipeline, and says what was repaired or why there is none', async () => {
