@@ -123,7 +123,10 @@ describe('compile (D35)', () => {
     };
     const catalog = Object.assign(builtinCatalog(), { names });
     const models = new ScriptedModels(VALID.replace('  goal: g\n', ''), VALID);
-    expect(await catchRejection(compile('ask', { models, catalog, allowCommands: true }))).to.have.property('message', 'no names');
+    expect(await catchRejection(compile('ask', { models, catalog, allowCommands: true }))).to.have.property(
+      'message',
+      'no names',
+    );
     const onProgress = (): void => {
       throw new Error('not taken');
     };

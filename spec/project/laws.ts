@@ -357,6 +357,8 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   clipanion: { rooms: ['cli'], reason: 'it is the command line' },
   ws: { rooms: ['http'], reason: 'the Stately inspector is told over a WebSocket' },
   typanion: { rooms: ['cli'], reason: 'clipanion requires it' },
+  'mime-types': { rooms: ['tools'], reason: 'files of commands have media types' },
+  picomatch: { rooms: ['tools'], reason: 'commands name their files by patterns' },
   picocolors: { rooms: ['cli', 'http'], reason: 'only terminals have colours' },
   'get-east-asian-width': { rooms: ['cli'], reason: 'only terminals need the width of text' },
   'log-update': { rooms: ['cli'], reason: 'only terminals are redrawn' },
@@ -417,6 +419,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/execution/invocation/cache/cache-file-names.ts':
         'the key of a folder, and names of unfinished files',
       'lib/execution/executor-options.ts': 'the default of the jitter',
+      'lib/tools/commands/command-ledger.ts': 'the mark by which a command is recognised later',
       'lib/models/models.ts': 'the default of the jitter',
     },
   },
@@ -444,6 +447,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
 
 /** Files that throw without a code: a bug, or caught nearby and given one. */
 export const LISTED_THROWS: Readonly<Record<string, string>> = {
+  'lib/common/config/allowed-commands.ts': 'caught by who reads a variable or a flag: bad_usage',
   'lib/common/files.ts': 'caught by callers, who name the file: unreadable_file, or a ToolError',
   'lib/execution/invocation/json-output.ts':
     'caught by LocalExecutor (invalid_inputs) and by Session, which fails the task',

@@ -1,5 +1,4 @@
 import { errorMessage, invalidVariable } from '../errors.js';
-import { joinFirst } from '../text.js';
 import type { Environment, EnvironmentVariable } from './environment.js';
 
 /** Programs that a message lists. */
@@ -50,8 +49,7 @@ export class AllowedCommands {
       program === undefined ? names.length > 0 : names.includes(program) || names.includes(ALL);
     if (isAllowed) return undefined;
     const subject = program === undefined ? 'a program' : `"${program}"`;
-    const others =
-      names.length === 0 ? 'no program is allowed here' : `allowed here: ${joinFirst(names, MAX_LISTED)}`;
+    const others = names.length === 0 ? 'no program is allowed here' : `allowed here: ${listFirst(names)}`;
     return `${subject} may not be started (${others})`;
   }
 
@@ -61,7 +59,7 @@ export class AllowedCommands {
       if (program === ALL) return tenantId === undefined ? 'all programs' : `${tenantId}: all programs`;
       return tenantId === undefined ? program : `${tenantId}:${program}`;
     });
-    return words.length === 0 ? 'none' : joinFirst(words, MAX_LISTED);
+    return words.length === 0 ? 'none' : listFirst(words);
   }
 
   get isEmpty(): boolean {
@@ -78,6 +76,11 @@ interface Entry {
   /** Undefined for every tenant. */
   readonly tenantId?: string | undefined;
   readonly program: string;
+}
+
+function listFirst(names: readonly string[]): string {
+  const more = names.length > MAX_LISTED ? [`and ${names.length - MAX_LISTED} more`] : [];
+  return [...names.slice(0, MAX_LISTED), ...more].join(', ');
 }
 
 function readEntry(entry: string): Entry {

@@ -15,6 +15,10 @@ export function assertNeeds(run: NeedyRun, dependencies: Pick<RunDependencies, '
   assertCommands(run, dependencies);
 }
 
+/**
+ * A model that the definition names, or a param, or a default of this process. One that another template names is known when
+ * its task begins.
+ */
 function assertModels({ pipeline, params }: NeedyRun, { models }: Pick<RunDependencies, 'models'>): void {
   for (const { purpose, model, param } of pipeline.contract.models) {
     const named = param === undefined ? model : params[param];

@@ -66,6 +66,11 @@ export const command = defineTool({
       default: [0],
       description: 'the exit statuses that succeed',
     },
+    repeatable: {
+      type: 'boolean',
+      default: false,
+      description: 'whether the program may be started again when the server has ended while it was at work',
+    },
   },
   output: {
     name: 'output',

@@ -1,37 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Clock } from '../../common/clock.js';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { type Limit, shareLimit } from '../../common/memory/shared-limit.js';
 import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { directPrograms } from '../../common/workers/programs/direct-programs.js';
-import type { ProgramLauncher, StartedProgram } from '../../common/workers/programs/program-launcher.js';
+import {
+  HAS_PROCESS_GROUPS,
+  type ProgramLauncher,
+  type StartedProgram,
+} from '../../common/workers/programs/program-launcher.js';
+import { systemEnvironment } from '../../common/config/environment.js';
 import { AllowedCommands } from '../../common/config/allowed-commands.js';
 import { COMMAND_LIMITS, type CommandResult, type ToolCommand } from './command.js';
 import { NO_LEDGER, type CommandLedger } from './command-ledger.js';
-import { type FileWriter, publishFiles } from './publish-files.js';
-import type { LineMasker } from './masked-lines.js';
+import type { CommandCaller } from './command-caller.js';
+import { publishFiles } from './publish-files.js';
 import { RunningCommand } from './running-command.js';
-
-/** The attempt that starts a command. */
-export interface CommandCaller {
-  readonly tenantId: string;
-  readonly runId: string;
-  readonly taskId: string;
-  readonly clock: Clock;
-  /** Ends the program with all that it has started. */
-  readonly signal: AbortSignal;
-  /** Stops the time limit of the attempt; the returned function lets it go on. */
-  readonly pauseTimeout: () => () => void;
-  /** Takes memory of the run for what the program writes. Throws a ToolError when there is none left. */
-  readonly holdMemory: (bytes: number) => void;
-  /** Receives each line that the program writes, masked. */
-  readonly log: (message: string) => void;
-  readonly masker: LineMasker;
-  /** Writes an artifact of the run. */
-  readonly writeFile: FileWriter;
-}
 
 /** Starts the programs of tasks, where a person has allowed it (D88). */
 export interface CommandAccess {
@@ -82,7 +67,7 @@ class LocalCommands implements CommandAccess {
     advice = 'the option "commands" of the library allows them',
     programs = directPrograms,
     folder,
-    env = process.env,
+    env = systemEnvironment(),
     atWork = shareLimit(COMMAND_LIMITS.atWork, DEFAULT_SHARE_PERCENT),
     ledger = NO_LEDGER,
   }: CommandAccessOptions) {
@@ -102,7 +87,7 @@ class LocalCommands implements CommandAccess {
   async run(command: ToolCommand, caller: CommandCaller): Promise<CommandResult> {
     const { tenantId, signal, pauseTimeout } = caller;
     this.#assertAllowed(command.argv[0], tenantId);
-    if (process.platform === 'win32')
+    if (!HAS_PROCESS_GROUPS)
       throw ToolError.nonRetryable(
         'the tool "command" does not work on Windows, which has no process groups',
       );

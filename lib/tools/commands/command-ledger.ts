@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../common/errors.js';
+import { killProcess } from '../../common/workers/programs/program-launcher.js';
+import type { CommandCaller } from './command-caller.js';
 
 /** The variable by which the processes of a command are recognised: everything that a program starts inherits it. */
 const MARK = 'WAVETRAIN_COMMAND';
@@ -15,10 +17,7 @@ interface LedgerEntry {
 }
 
 /** The task that starts a command. */
-interface CommandOwner {
-  readonly runId: string;
-  readonly taskId: string;
-}
+type CommandOwner = Pick<CommandCaller, 'runId' | 'taskId'>;
 
 /** Notes the commands at work for the process that comes after this one, should it die without a word. */
 export interface CommandLedger {
@@ -91,14 +90,14 @@ async function endMarked(mark: string): Promise<number | undefined> {
     const found = await findMarked(mark);
     if (found === undefined) return undefined;
     if (found.length === 0) break;
-    for (const pid of found) if (kill(pid)) ended.add(pid);
+    for (const pid of found) if (killProcess(pid)) ended.add(pid);
   }
   return ended.size;
 }
 
 async function findMarked(mark: string): Promise<number[] | undefined> {
   const names = await readdir('/proc').catch(() => undefined);
-  if (names === undefined || process.platform !== 'linux') return undefined;
+  if (names?.includes('self') !== true) return undefined;
   const found: number[] = [];
   for (const name of names) {
     if (!/^\d+$/.test(name)) continue;
@@ -107,12 +106,4 @@ async function findMarked(mark: string): Promise<number[] | undefined> {
     if (environment.split('\0').includes(`${MARK}=${mark}`)) found.push(Number(name));
   }
   return found;
-}
-
-function kill(pid: number): boolean {
-  try {
-    return process.kill(pid, 'SIGKILL');
-  } catch {
-    return false;
-  }
 }

@@ -7,17 +7,8 @@ import { ToolError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
 import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
 import { readRegularFile } from '../files/regular-file.js';
-import type { ToolArtifacts } from '../tool.js';
 import { COMMAND_LIMITS } from './command.js';
-
-/** Writes an artifact of the run. */
-export type FileWriter = ToolArtifacts['write'];
-
-/** The part of an attempt that publishes files. */
-interface Publisher {
-  readonly writeFile: FileWriter;
-  readonly signal: AbortSignal;
-}
+import type { CommandCaller } from './command-caller.js';
 
 /**
  * Publishes the files that a command has left in its folder, as artifacts of the run. Symbolic links are not followed.
@@ -28,7 +19,7 @@ interface Publisher {
 export async function publishFiles(
   patterns: readonly string[],
   folder: string,
-  { writeFile, signal }: Publisher,
+  { writeFile, signal }: Pick<CommandCaller, 'writeFile' | 'signal'>,
 ): Promise<void> {
   if (patterns.length === 0) return;
   const published = new Set<string>();

@@ -1,9 +1,9 @@
 import type { Readable } from 'node:stream';
 import { ToolError } from '../../common/errors.js';
+import { formatMebibytes } from '../../common/text.js';
 import type { StartedProgram } from '../../common/workers/programs/program-launcher.js';
-import { CapturedOutput } from './captured-output.js';
 import { COMMAND_LIMITS, type CommandResult, type ToolCommand } from './command.js';
-import type { CommandCaller } from './command-access.js';
+import type { CommandCaller } from './command-caller.js';
 import { CommandLog } from './command-log.js';
 
 /** A program of a task at work: reads what it writes, and ends it with the attempt. */
@@ -77,5 +77,40 @@ export class RunningCommand {
     this.#program.signal('SIGTERM');
     const kill = (): void => this.#program.signal('SIGKILL');
     this.#killTimer = this.#caller.clock.setTimeout(kill, COMMAND_LIMITS.graceMs);
+  }
+}
+
+/** The first bytes that a program writes, up to a limit, as the result of a command (D88). */
+class CapturedOutput {
+  readonly #limit: number;
+  readonly #hold: (bytes: number) => void;
+  readonly #parts: Uint8Array[] = [];
+  #kept = 0;
+  #written = 0;
+
+  /** @param hold takes memory of the run for what is kept; may throw */
+  constructor(limit: number, hold: (bytes: number) => void) {
+    this.#limit = limit;
+    this.#hold = hold;
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#written += bytes.length;
+    const part = bytes.subarray(0, this.#limit - this.#kept);
+    if (part.length === 0) return;
+    this.#hold(part.length);
+    this.#kept += part.length;
+    this.#parts.push(part);
+  }
+
+  /** How much was left out, in words; undefined when everything is there. */
+  get cut(): string | undefined {
+    const left = this.#written - this.#kept;
+    return left === 0 ? undefined : formatMebibytes(left);
+  }
+
+  /** As UTF-8; other bytes become replacement characters. */
+  get text(): string {
+    return Buffer.concat(this.#parts).toString('utf8');
   }
 }

@@ -6,11 +6,8 @@ import { systemClock } from '../../../lib/common/clock.js';
 import { errorMessage } from '../../../lib/common/errors.js';
 import { AllowedCommands } from '../../../lib/common/config/allowed-commands.js';
 import { ForkServer } from '../../../lib/common/workers/fork-server.js';
-import {
-  type CommandAccessOptions,
-  type CommandCaller,
-  commandAccess,
-} from '../../../lib/tools/commands/command-access.js';
+import { type CommandAccessOptions, commandAccess } from '../../../lib/tools/commands/command-access.js';
+import type { CommandCaller } from '../../../lib/tools/commands/command-caller.js';
 import { COMMAND_LIMITS, type ToolCommand } from '../../../lib/tools/commands/command.js';
 import type { ArtifactContent } from '../../../lib/tools/tool.js';
 import { isAlive } from '../../common/workers/processes.js';

@@ -57,7 +57,7 @@ class GroupWatch {
   /** A shell that somebody has ended is replaced with the next group. */
   #start(): void {
     const shell = spawn('/bin/sh', ['-c', PROGRAM], {
-      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' },
+      env: { PATH: '/usr/bin:/bin' },
       cwd: '/',
       stdio: ['pipe', 'ignore', 'ignore'],
       detached: true,

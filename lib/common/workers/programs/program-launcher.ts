@@ -40,10 +40,22 @@ export interface ProgramLauncher {
   start(program: Program): Promise<StartedProgram>;
 }
 
+/** Windows has none: what a program has started there goes on when the program ends. */
+export const HAS_PROCESS_GROUPS = process.platform !== 'win32';
+
 /** @returns false when the group has ended, or the system has no groups (Windows) */
 export function signalGroup(leader: number, signal: ProgramSignal): boolean {
   try {
     return process.kill(-leader, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** Kills a process that this one need not have started. @returns false when it has ended, or belongs to another user */
+export function killProcess(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
   } catch {
     return false;
   }

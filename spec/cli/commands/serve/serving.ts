@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { type Invocation, invoke, Recorder } from '../invoke.js';
+import { type Invocation, invoke, Recorder } from '../../invoke.js';
 
 /** A command that serves, until the spec sends it a signal. */
 export class Serve {

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
-import type { RegistryApi } from '../../../lib/cli/context.js';
-import type { PlanInputs } from '../../../lib/execution/prepare/run-inputs.js';
-import { RunRegistry } from '../../../lib/runs/registry.js';
-import type { SubmissionOptions } from '../../../lib/runs/registry-options.js';
-import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { settle } from '../../support/deferred.js';
-import { ControlledTool } from '../../support/controlled-tool.js';
-import { type Invocation, invoke } from '../invoke.js';
+import type { RegistryApi } from '../../../../lib/cli/context.js';
+import type { PlanInputs } from '../../../../lib/execution/prepare/run-inputs.js';
+import { RunRegistry } from '../../../../lib/runs/registry.js';
+import type { SubmissionOptions } from '../../../../lib/runs/registry-options.js';
+import { builtinCatalog } from '../../../../lib/tools/catalog.js';
+import { settle } from '../../../support/deferred.js';
+import { ControlledTool } from '../../../support/controlled-tool.js';
+import { type Invocation, invoke } from '../../invoke.js';
 
 const PLAN = `plan:
   id: held

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
-import { listWorkers } from '../../common/workers/processes.js';
-import { requireBuild, ROOT } from '../../project/files.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { listWorkers } from '../../../common/workers/processes.js';
+import { requireBuild, ROOT } from '../../../project/files.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { post, Serve } from './serving.js';
 
 const FAKE = join(ROOT, 'spec/tools/mcp/fake-server.mjs');

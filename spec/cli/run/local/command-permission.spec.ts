@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import { systemContext } from '../../../lib/cli/context.js';
-import { useTemporaryFolder } from '../../support/temporary-folder.js';
-import { invoke, type InvokeOptions, type Invocation, Screen } from '../invoke.js';
+import { systemContext } from '../../../../lib/cli/context.js';
+import { useTemporaryFolder } from '../../../support/temporary-folder.js';
+import { invoke, type InvokeOptions, type Invocation, Screen } from '../../invoke.js';
 
 const TOUCH = `pipeline:
   id: touch

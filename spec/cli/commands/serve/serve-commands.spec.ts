@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { isAlive } from '../../common/workers/processes.js';
-import { requireBuild, ROOT } from '../../project/files.js';
-import { useTemporaryFolder } from '../../support/temporary-folder.js';
+import { isAlive } from '../../../common/workers/processes.js';
+import { requireBuild, ROOT } from '../../../project/files.js';
+import { useTemporaryFolder } from '../../../support/temporary-folder.js';
 import { post, Serve } from './serving.js';
 
 interface Served {

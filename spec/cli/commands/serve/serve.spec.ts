@@ -4,10 +4,10 @@ import { chmodSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
-import { isAlive, listWorkers } from '../../common/workers/processes.js';
-import { requireBuild, ROOT } from '../../project/files.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { invoke, Screen } from '../invoke.js';
+import { isAlive, listWorkers } from '../../../common/workers/processes.js';
+import { requireBuild, ROOT } from '../../../project/files.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { invoke, Screen } from '../../invoke.js';
 import { post, Serve } from './serving.js';
 
 const NAP = {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
-import { WavetrainError } from '../../../lib/common/errors.js';
-import type { JsonObject } from '../../../lib/common/json/json.js';
-import { deferred, settle } from '../../support/deferred.js';
-import { type Invocation, invoke } from '../invoke.js';
-import { HeldRegistry, RUNNING, TWO_TASKS } from './held-registry.js';
+import { WavetrainError } from '../../../../lib/common/errors.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
+import { deferred, settle } from '../../../support/deferred.js';
+import { type Invocation, invoke } from '../../invoke.js';
+import { HeldRegistry, RUNNING, TWO_TASKS } from '../held-registry.js';
 
 describe('cancelling a run with Ctrl-C (cancelOnSignal)', () => {
   let registry: HeldRegistry;
