@@ -116,7 +116,7 @@ export class CompileCommand extends CatalogCommand {
 
   async #compileOnServer(prompt: string, options: CompileRequestOptions): Promise<CompileResult> {
     assertNoOwnTools(this);
-    if (this.allowCommands === true)
+    if (this.allowCommands)
       throw new UsageError('--allow-commands is for a definition that is written here', 'leave out --server');
     return callServer(this, this.context, (client) => client.compile(prompt, options));
   }

@@ -233,7 +233,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
       const { clock, signal, pauseTimeout, log, holdMemory } = this;
       const attempt = { runId, taskId, tenantId, clock, signal, pauseTimeout, log, holdMemory };
       const masker = prepared.secrets.lineMasker;
-      return dependencies.commands.run(command, { ...attempt, masker, writeFile: artifacts.write });
+      return dependencies.commands.run(command, { ...attempt, masker, writeFile: (file) => artifacts.write(file) });
     };
   }
 
