@@ -58,6 +58,40 @@ describe('The functions that come with the package (D49)', () => {
     expect(call('fiscal_year_end', { company: 'Pineapple Farms' })).to.equal('12-31');
   });
 
+  for (const [company, ticker] of [
+    ['JP Morgan Chase', 'JPM'],
+    ['J.P. Morgan', 'JPM'],
+    ['JPMorgan Chase & Co.', 'JPM'],
+    ['Procter and Gamble', 'PG'],
+    ['Procter Gamble', 'PG'],
+    ['Coca Cola', 'KO'],
+    ['The Coca-Cola Company', 'KO'],
+    ['Johnson and Johnson', 'JNJ'],
+    ['Berkshire', 'BRK-B'],
+    ['Berkshire Inc.', 'BRK-B'],
+    ['Wal-Mart Stores', 'WMT'],
+    ['Amazon.com', 'AMZN'],
+  ]) {
+    it(`ticker_lookup knows ${company}, a name in another spelling, or with a word more or less`, () => {
+      expect(call('ticker_lookup', { company: company ?? '' })).to.equal(ticker);
+    });
+  }
+
+  it('ticker_lookup guesses no company from a word that many have, or from the beginning of another name', () => {
+    for (const company of [
+      'Bank',
+      'Bank of',
+      'The Group',
+      'Johnson Controls',
+      'Morgan Stanley',
+      'Chase',
+      '&',
+      '日本',
+    ]) {
+      expect(() => call('ticker_lookup', { company }), company).to.throw('no ticker is known');
+    }
+  });
+
   it('financial_scale_normalize takes rates, and says which currency has none', () => {
     const args = { value: '3000', source_currency: 'XXX', target_currency: 'USD', target_scale: 'thousands' };
     expect(call('financial_scale_normalize', { ...args, rates: { XXX: 0.5 } })).to.equal(1.5);
