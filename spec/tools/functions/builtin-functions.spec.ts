@@ -98,6 +98,16 @@ describe('The functions that come with the package (D49)', () => {
     expect(() => call('financial_scale_normalize', args)).to.throw('no rate for "XXX"');
   });
 
+  it('financial_scale_normalize takes currencies in letters of any case, also in its rates', () => {
+    const args = { value: 1000, source_currency: 'eur', target_currency: 'USD', target_scale: 'ones' };
+    expect(call('financial_scale_normalize', args)).to.equal(1040);
+    expect(call('financial_scale_normalize', { ...args, target_currency: ' Eur ' })).to.equal(1000);
+    expect(call('financial_scale_normalize', { ...args, rates: { EUR: 2 } })).to.equal(2000);
+    expect(
+      call('financial_scale_normalize', { ...args, source_currency: 'EUR', rates: { eur: 3 } }),
+    ).to.equal(3000);
+  });
+
   it('read lists from a text that has prose around its JSON, and an empty list from anything else', () => {
     const corrections = 'Here they are: [{"a": "2"}] as asked.';
     expect(call('finalize_extraction', { base_fields: '[{"a": "1"}]', corrections })).to.deep.equal([
