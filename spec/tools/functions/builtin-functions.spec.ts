@@ -48,9 +48,11 @@ describe('The functions that come with the package (D49)', () => {
     );
   });
 
-  it('period_label names half years', () => {
-    expect(call('period_label', { date: '2025-07-01', period_type: 'semi_annual' })).to.equal('H2 2025');
-    expect(call('period_label', { date: '2025-06-30', period_type: 'semi_annual' })).to.equal('H1 2025');
+  it('period_label names half years, whose type has two names', () => {
+    for (const period_type of ['half_year', 'semi_annual']) {
+      expect(call('period_label', { date: '2025-07-01', period_type })).to.equal('H2 2025');
+      expect(call('period_label', { date: '2025-06-30', period_type })).to.equal('H1 2025');
+    }
   });
 
   it('ticker_lookup and fiscal_year_end find a name in whole words only', () => {
