@@ -179,6 +179,23 @@ describe('The functions that come with the package (D49)', () => {
     ).to.deep.equal([{ 'seg_[1]': 1, seg__cloud_more: 2, ['__proto__']: 3 }]);
   });
 
+  it('apply_segment_names finds a label by a key that ends in it, or that has a sign such as &', () => {
+    const rename = (fields: JsonObject, names: JsonObject): unknown =>
+      call('apply_segment_names', { extracted_fields: [fields], segment_names: names });
+    expect(
+      rename(
+        { 'rev_[1]': 1, 'rev_[2]': 2, x: 3 },
+        { 'segment [1]': 'Search', 'seg_name_[2]': 'Cloud', '[2]': 'AI' },
+      ),
+    ).to.deep.equal([{ rev__search: 1, rev__ai: 2, x: 3 }]);
+    expect(rename({ 'of [1] and [2]': 1 }, { '[2]': 'Cloud' })).to.deep.equal([{ 'of [1] and _cloud': 1 }]);
+    expect(rename({ 'rev_R&D': 1, 'R&Dx': 2, rev: 3 }, { 'R&D': 'Research', rev: 'Other' })).to.deep.equal([
+      { rev__research: 1, 'R&Dx': 2, rev: 3 },
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`a&${i}`, 'b']));
+    expect(() => rename({}, many)).to.throw('"segment_names" has 101 names: at most 100 are read');
+  });
+
   for (const [title, names, fields, expected] of [
     [
       'of other scripts than the Latin one',
