@@ -25,7 +25,7 @@ export const validateSpread = defineFunction({
   output: {
     name: 'report',
     description:
-      'overall_status (PASS, WARN or FAIL; SKIPPED for a spread without figures), gates, warnings and errors',
+      'overall_status (PASS, WARN or FAIL; SKIPPED for a spread without amounts), gates, warnings and errors',
     type: 'object',
   },
   run({ spread_data: spread }) {
@@ -44,7 +44,7 @@ export const validateSpread = defineFunction({
   },
 });
 
-/** The report of a spread without figures: there is nothing to warn of. */
+/** The report of a spread without amounts: there is nothing to warn of. */
 function skipAll(gates: Readonly<Record<string, Gate>>): JsonObject {
   const skipped = Object.keys(gates).map((name) => [name, { status: 'SKIPPED', delta_pct: null }]);
   return { overall_status: 'SKIPPED', gates: Object.fromEntries(skipped), warnings: [], errors: [] };

@@ -75,7 +75,7 @@ describe('The credit functions of examples/13-credit', () => {
     });
   });
 
-  it('validate_spread says of a spread without figures that it was skipped, and warns of nothing', () => {
+  it('validate_spread says of a spread without amounts that it was skipped, and warns of nothing', () => {
     for (const nothing of [{}, { canonical_metrics: {} }, { canonical_metrics: { revenue: null } }]) {
       const { gates, ...report } = call('validate_spread', { spread_data: nothing });
       expect(report).to.deep.equal({ overall_status: 'SKIPPED', warnings: [], errors: [] });
