@@ -9,6 +9,7 @@ import type { RunSteps } from '../common/scheduling/steps.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import { modelAccess } from '../models/create-models.js';
 import type { ModelAccess } from '../models/models.js';
+import type { ConnectionSource } from '../tools/connections/connection.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import { fileAccess } from '../tools/files/file-access.js';
 import type { FileAccess } from '../tools/tool.js';
@@ -27,6 +28,8 @@ export interface LocalExecutorOptions {
   readonly files?: FileAccess;
   /** Sends the requests of tools. Default: to public addresses only (D51). */
   readonly network?: NetworkAccess;
+  /** The databases and object stores that tasks name (D92). Default: there are none. */
+  readonly connections?: ConnectionSource | undefined;
   /** Asks language models for tools. Default: no key is configured; `mock` and `ollama` answer (D50). */
   readonly models?: ModelAccess;
   /** Parses long definitions of pipelines that tasks run. Default: in this process. */
@@ -69,6 +72,7 @@ export function createDependencies(options: LocalExecutorOptions, stepRunner: St
     random: options.random ?? Math.random,
     files: options.files ?? fileAccess([process.cwd()]),
     network: options.network ?? networkAccess(),
+    connections: options.connections,
     models: options.models ?? modelAccess({}),
     stepRunner,
     outputLimitBytes: options.outputLimitBytes ?? MAX_OUTPUT_LENGTH,

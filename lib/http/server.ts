@@ -59,6 +59,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     urlOfRun: (runId) => urlOfRun(config.publicUrl ?? ownUrl, runId),
     files: options.files,
     secrets: options.secrets,
+    connections: options.connections,
     ...(network && { network }),
     ...(models && { models }),
     ...(cacheFolder !== undefined && { cacheFolder }),

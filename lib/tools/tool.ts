@@ -1,6 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import type { Json, JsonObject } from '../common/json/json.js';
 import type { ModelPurpose, ToolModels } from '../models/model.js';
+import type { ToolConnections } from './connections/connection.js';
 
 /** A JSON Schema (2020-12), as TypeScript infers it from a declaration. */
 export interface InputSchema {
@@ -118,6 +119,8 @@ export interface ToolContext {
    */
   readonly holdMemory: (bytes: number) => void;
   readonly artifacts: ToolArtifacts;
+  /** The databases and object stores of the tenant (D92). */
+  readonly connections: ToolConnections;
   /** Language models (D48). */
   readonly llm: ToolModels;
   /**

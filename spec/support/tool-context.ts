@@ -1,5 +1,7 @@
 import { ToolError } from '../../lib/common/errors.js';
 import type { Json } from '../../lib/common/json/json.js';
+import type { ConnectionSource } from '../../lib/tools/connections/connection.js';
+import { RunConnections } from '../../lib/tools/connections/run-connections.js';
 import type { ArtifactContent, ToolContext } from '../../lib/tools/tool.js';
 import { ManualClock } from './manual-clock.js';
 
@@ -36,6 +38,9 @@ export interface TestContextOptions {
   readonly runPipeline?: ToolContext['runPipeline'];
   readonly holdMemory?: ToolContext['holdMemory'];
   readonly llm?: ToolContext['llm'];
+  readonly connections?: ConnectionSource;
+  /** Receives what the connections of the tool hide. */
+  readonly hide?: (values: readonly string[]) => void;
 }
 
 /** Creates the context of one attempt; by default the first, without an item, with an empty blackboard and no files. */
@@ -59,6 +64,11 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
     memory: options.memory ?? new Map(),
     holdMemory: options.holdMemory ?? (() => undefined),
     llm: options.llm ?? { generate: () => Promise.reject(new ToolError('no models here')) },
+    connections: new RunConnections(
+      options.connections,
+      options.tenant_id ?? 'tenant',
+      options.hide ?? (() => undefined),
+    ),
     files: options.files ?? { read: () => Promise.reject(new ToolError('no files here')) },
     blackboard: {
       getAll: () => Promise.resolve(Object.fromEntries(session)),
