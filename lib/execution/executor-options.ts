@@ -43,6 +43,8 @@ export interface LocalExecutorOptions {
   readonly runOutputLimitBytes?: number;
   /** The memory that all runs share, instead of a limit for each. */
   readonly memory?: MemoryPool;
+  /** The disk that files of more than 64 MiB of all runs share (D92). Default: unlimited. */
+  readonly largeFiles?: MemoryPool;
   /** Maximum number of nested runs of a submitted run at once, at every depth. Default 10,000. */
   readonly maxNestedPipelines?: number;
   /** Folder for a folder of this executor's own, for bytes that tools return (D24). Default: the system's temporary one. */
@@ -78,6 +80,7 @@ export function createDependencies(options: LocalExecutorOptions, stepRunner: St
     outputLimitBytes: options.outputLimitBytes ?? MAX_OUTPUT_LENGTH,
     runOutputLimitBytes: options.runOutputLimitBytes ?? 2 ** 30,
     memory: options.memory,
+    largeFiles: options.largeFiles,
     maxNestedPipelines: options.maxNestedPipelines ?? MAX_NESTED_PIPELINES,
     artifacts: createArtifactStore(options),
     cache: createCache(options, stepRunner),

@@ -42,6 +42,8 @@ export interface RunDependencies {
   readonly runOutputLimitBytes: number;
   /** The memory that all runs share; undefined when each run has a limit of its own. */
   readonly memory: MemoryPool | undefined;
+  /** The disk that large files of all runs share; undefined when it is unlimited. */
+  readonly largeFiles: MemoryPool | undefined;
   /** Maximum number of nested runs of a submitted run at once, at every depth. */
   readonly maxNestedPipelines: number;
   /** The files for bytes that tools return. */

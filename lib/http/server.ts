@@ -65,6 +65,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(cacheFolder !== undefined && { cacheFolder }),
     parseText: options.parseText,
     memory,
+    largeFiles: new MemoryPool(shareOf(config.largeFileBytes)),
     pools,
     store,
     checkedBy: `${version} ${catalog.fingerprint()}`,

@@ -165,8 +165,11 @@ export interface ToolArtifacts {
 export interface ArtifactContent {
   /** A file name without folders, such as `report.xlsx`. */
   readonly name: string;
-  /** A text is written as UTF-8. */
-  readonly bytes: string | Uint8Array;
+  /**
+   * A text is written as UTF-8. A file of more than 64 MiB comes piece by piece, each of which is asked for when the one before was
+   * written; it takes disk instead of memory (D92).
+   */
+  readonly bytes: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** A media type such as `text/csv`. */
   readonly media_type: string;
 }
