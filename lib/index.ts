@@ -62,6 +62,13 @@ export { MemoryBlackboard } from './execution/session/memory-blackboard.js';
 
 // Tools
 export { builtinCatalog, Catalog } from './tools/catalog.js';
+export type {
+  Connection,
+  ConnectionSource,
+  DatabaseConnection,
+  ObjectStoreConnection,
+  ToolConnections,
+} from './tools/connections/connection.js';
 export {
   type NetworkAccess,
   type NetworkOptions,

@@ -20,6 +20,7 @@ import type { RunFiles } from '../runs/tasks/run-files.js';
 import type { RunQueries } from '../runs/views/run-queries.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { Catalog } from '../tools/catalog.js';
+import type { ConnectionSource } from '../tools/connections/connection.js';
 import { importModule, packageEntry, readPackageJson } from './package-info.js';
 import type { ProcessEvents } from './input/process-events.js';
 
@@ -49,6 +50,7 @@ export type CliContext = BaseContext & {
     secrets?: SecretSource,
     outputFolder?: string,
     history?: RunHistoryPlace,
+    connections?: ConnectionSource,
   ) => Promise<RegistryApi>;
   /** Runs are kept in the folder of the project, unless a flag or the environment says otherwise (D68). */
   readonly keepsHistory: boolean;
@@ -162,7 +164,7 @@ interface SharedLimits {
 
 async function openRegistry(
   shared: SharedLimits,
-  ...[roots, clock, env, secrets, outputFolder, history]: Parameters<CliContext['openRegistry']>
+  ...[roots, clock, env, secrets, outputFolder, history, connections]: Parameters<CliContext['openRegistry']>
 ): Promise<RegistryApi> {
   const { RunRegistry, TaskPools, createModels, fileAccess, networkAccess } = await import(
     './lazy/execution.js'
@@ -179,6 +181,7 @@ async function openRegistry(
     network,
     models: createModels(readModelConfig(env), { folders: roots, limiters }),
     secrets,
+    connections,
     clock,
     cacheFolder,
     pools: shared.pools,

@@ -5,6 +5,7 @@ import type { TaskFailure } from '../common/errors.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
 import type { TaskPools } from '../common/scheduling/task-pools.js';
 import type { ModelAccess } from '../models/models.js';
+import type { ConnectionSource } from '../tools/connections/connection.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess, PipelineCall, PipelineOutcome } from '../tools/tool.js';
 import type { Journal } from './events/journal.js';
@@ -30,6 +31,8 @@ export interface RunDependencies {
   readonly random: () => number;
   readonly files: FileAccess;
   readonly network: NetworkAccess;
+  /** Undefined when there are none (D92). */
+  readonly connections: ConnectionSource | undefined;
   readonly models: ModelAccess;
   /** Checks the pipelines that tasks run. */
   readonly stepRunner: StepRunner;
@@ -39,6 +42,8 @@ export interface RunDependencies {
   readonly runOutputLimitBytes: number;
   /** The memory that all runs share; undefined when each run has a limit of its own. */
   readonly memory: MemoryPool | undefined;
+  /** The disk that large files of all runs share; undefined when it is unlimited. */
+  readonly largeFiles: MemoryPool | undefined;
   /** Maximum number of nested runs of a submitted run at once, at every depth. */
   readonly maxNestedPipelines: number;
   /** The files for bytes that tools return. */

@@ -11,6 +11,7 @@ import type { RunEventListener } from '../runs/run-entry.js';
 import type { ServerBackups } from '../runs/store/maintenance/server-backups.js';
 import type { RunStore } from '../runs/store/run-store.js';
 import type { Catalog } from '../tools/catalog.js';
+import type { ConnectionSource } from '../tools/connections/connection.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess } from '../tools/tool.js';
 import type { ApiKey } from './auth/authenticate.js';
@@ -32,6 +33,8 @@ export interface ServerOptions {
   readonly cacheFolder?: string | undefined;
   /** Sends the requests of tools. Default: to public addresses only. */
   readonly network?: NetworkAccess | undefined;
+  /** The databases and object stores that tasks name (D92). Default: there are none. */
+  readonly connections?: ConnectionSource | undefined;
   /** Language models, for tools and for compiling requests. Default: none. */
   readonly models?: ModelAccess | undefined;
   /** Undefined when requests need no key. */

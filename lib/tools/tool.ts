@@ -1,6 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import type { Json, JsonObject } from '../common/json/json.js';
 import type { ModelPurpose, ToolModels } from '../models/model.js';
+import type { ToolConnections } from './connections/connection.js';
 
 /** A JSON Schema (2020-12), as TypeScript infers it from a declaration. */
 export interface InputSchema {
@@ -118,6 +119,8 @@ export interface ToolContext {
    */
   readonly holdMemory: (bytes: number) => void;
   readonly artifacts: ToolArtifacts;
+  /** The databases and object stores of the tenant (D92). */
+  readonly connections: ToolConnections;
   /** Language models (D48). */
   readonly llm: ToolModels;
   /**
@@ -162,8 +165,11 @@ export interface ToolArtifacts {
 export interface ArtifactContent {
   /** A file name without folders, such as `report.xlsx`. */
   readonly name: string;
-  /** A text is written as UTF-8. */
-  readonly bytes: string | Uint8Array;
+  /**
+   * A text is written as UTF-8. A file of more than 64 MiB comes piece by piece, each of which is asked for when the one before was
+   * written; it takes disk instead of memory (D92).
+   */
+  readonly bytes: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** A media type such as `text/csv`. */
   readonly media_type: string;
 }

@@ -18,6 +18,7 @@ import { formatNumber } from '../../common/text.js';
 import type { CliContext } from '../context.js';
 import { CatalogCommand, textOption, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
+import { openConnections } from '../input/connections.js';
 import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
@@ -75,6 +76,7 @@ export class ServeCommand extends CatalogCommand {
     const { interactive, colours } = detectTerminal(context.stdout, context.env);
     const { stdout: stream, clock } = context;
     const secrets = await openServerSecrets(context, keys && ((tenantId) => tenantId === DEFAULT_TENANT));
+    const connections = await openConnections(context);
     const { mask } = secrets;
     const log = modules.createLog({ stream, interactive, colours, level: configured.logLevel, clock, mask });
     const flushLog = (): void => log.flush();
@@ -100,6 +102,7 @@ export class ServeCommand extends CatalogCommand {
         ...createServerOptions(setup),
         keys,
         secrets,
+        connections,
         parseText: (text, tenantId) => processes.texts.parse(text, tenantId),
         // Before the catalog is loaded: a store that another server has open ends the command.
         ...(await openStore(setup, processes.launcher)),

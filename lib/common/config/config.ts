@@ -27,6 +27,10 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
     'SERVICE_SECRETS_FILE',
     'YAML file with the secrets of each tenant; without it, variables SECRET_NAME are secrets',
   ),
+  variable(
+    'SERVICE_CONNECTIONS',
+    'YAML file with the databases and object stores of each tenant, which tasks name',
+  ),
   variable('SEC_USER_AGENT', 'name and address that the source sec_edgar sends, as the SEC asks'),
   variable(
     'SERVICE_SEARCH_PROVIDER',
@@ -86,6 +90,11 @@ export function readSecretConfig(env: Environment): SecretConfig {
     variables[name.slice(SECRET_PREFIX.length)] = value;
   }
   return { file: env['SERVICE_SECRETS_FILE']?.trim() || undefined, variables };
+}
+
+/** Reads the YAML file of the connections of all tenants from SERVICE_CONNECTIONS (D92); undefined when none is named. */
+export function readConnectionsPath({ SERVICE_CONNECTIONS: file = '' }: Environment): string | undefined {
+  return file.trim() || undefined;
 }
 
 export interface ProviderConfig {

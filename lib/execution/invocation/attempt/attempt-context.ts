@@ -4,6 +4,7 @@ import { MAX_LOG_LENGTH } from '../../../common/limits.js';
 import { cutText, joinFirst, showValue } from '../../../common/text.js';
 import type { ModelAnswer, ModelRequest, TokenCounts } from '../../../models/model.js';
 import { measureRequest } from '../../../models/request-size.js';
+import { RunConnections } from '../../../tools/connections/run-connections.js';
 import type { ArtifactContent, ToolBlackboard, ToolContext } from '../../../tools/tool.js';
 import { toJsonOutput } from '../json-output.js';
 import { eventLoopBudget } from '../../run/event-loop-budget.js';
@@ -117,6 +118,13 @@ export class AttemptContext implements ToolContext, CallingAttempt {
       const { tenant_id: tenantId, signal, pauseTimeout } = this;
       return network.fetch(url, options, { tenantId, clock, signal, pauseTimeout, reserve: this.holdMemory });
     };
+  }
+
+  get connections(): ToolContext['connections'] {
+    const { dependencies, prepared } = this.#services;
+    return new RunConnections(dependencies.connections, prepared.tenantId, (values) =>
+      prepared.secrets.hide(values),
+    );
   }
 
   get holdMemory(): ToolContext['holdMemory'] {
