@@ -74,7 +74,8 @@ export {
   type NetworkOptions,
   networkAccess,
 } from './tools/fetching/network.js';
-export { fileAccess } from './tools/files/file-access.js';
+export type { FileAccess, FolderAccess, ListedEntry, FileStream, PlacedFile } from './tools/files/access.js';
+export { fileAccess, type FileAccessOptions } from './tools/files/file-access.js';
 export { defineFunction } from './tools/builtin/compute/function.js';
 export { defineSource } from './tools/builtin/fetch-data/source.js';
 export { defineSchema } from './tools/schemas/schema.js';
@@ -84,7 +85,6 @@ export {
   defineTool,
   type FetchedResponse,
   type FetchOptions,
-  type FileAccess,
   type InputDeclaration,
   type InputDeclarations,
   type InputSchema,

@@ -3,10 +3,10 @@ import { urlOfRun } from '../common/wire/run-summary.js';
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { homedir, uptime } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { BaseContext } from 'clipanion';
 import { type Clock, systemClock } from '../common/clock.js';
-import { readCacheFolder, readNetworkConfig } from '../common/config/config.js';
+import { readCacheFolder, readConfig, readNetworkConfig } from '../common/config/config.js';
 import { type Environment, systemEnvironment } from '../common/config/environment.js';
 import { errorCode } from '../common/errors.js';
 import { readModelConfig } from '../common/config/model-config.js';
@@ -21,6 +21,7 @@ import type { RunQueries } from '../runs/views/run-queries.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { ConnectionSource } from '../tools/connections/connection.js';
+import type { WritableFolders } from '../tools/files/written-file.js';
 import { importModule, packageEntry, readPackageJson } from './package-info.js';
 import type { ProcessEvents } from './input/process-events.js';
 
@@ -177,7 +178,7 @@ async function openRegistry(
   shared.pools ??= new TaskPools(readPools(env));
   const cacheFolder = readCacheFolder(env) ?? join(readUserCacheFolder(env), outputs);
   return new RunRegistry({
-    files: fileAccess(roots),
+    files: fileAccess(roots, undefined, { writable: readWritable(env, outputFolder) }),
     network,
     models: createModels(readModelConfig(env), { folders: roots, limiters }),
     secrets,
@@ -191,6 +192,13 @@ async function openRegistry(
     store: history?.store,
     storedArtifactFolder: history?.bytesFolder,
   });
+}
+
+/** The folders in which the tools of the shell may write files: that of files of the run, and those of SERVICE_WRITE_ROOTS (D92). */
+function readWritable(env: Environment, outputFolder: string | undefined): WritableFolders {
+  const roots = readConfig(env).writeRoots.map((root) => resolve(root));
+  if (outputFolder === undefined) return { folders: roots };
+  return { folders: [...roots, outputFolder], base: dirname(outputFolder) };
 }
 
 /** Finds the folder of this user for files that can be made again. */

@@ -12,7 +12,7 @@ import type { ModelAccess } from '../models/models.js';
 import type { ConnectionSource } from '../tools/connections/connection.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import { fileAccess } from '../tools/files/file-access.js';
-import type { FileAccess } from '../tools/tool.js';
+import type { FileAccess } from '../tools/files/access.js';
 import { type AttemptObserver, guardObserver } from './invocation/attempt/attempt-observer.js';
 import { DiskCache } from './invocation/cache/disk-cache.js';
 import { OutputCache } from './invocation/cache/output-cache.js';

@@ -13,7 +13,7 @@ import type { RunStore } from '../runs/store/run-store.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { ConnectionSource } from '../tools/connections/connection.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
-import type { FileAccess } from '../tools/tool.js';
+import type { FileAccess } from '../tools/files/access.js';
 import type { ApiKey } from './auth/authenticate.js';
 import type { Log } from './logging/log.js';
 

@@ -2,6 +2,7 @@ import type { Clock } from '../common/clock.js';
 import type { Json, JsonObject } from '../common/json/json.js';
 import type { ModelPurpose, ToolModels } from '../models/model.js';
 import type { ToolConnections } from './connections/connection.js';
+import type { FileAccess, FileStream } from './files/access.js';
 
 /** A JSON Schema (2020-12), as TypeScript infers it from a declaration. */
 export interface InputSchema {
@@ -159,7 +160,12 @@ export interface ToolArtifacts {
    * too large, the run has too many files, or the attempt is over.
    */
   write(file: ArtifactContent): Promise<WrittenArtifact>;
+  /** Opens a file of a task that has succeeded. Rejects with a ToolError when the run has none of this name. */
+  open(name: string): Promise<OpenedArtifact>;
 }
+
+/** A file of the run that is read piece by piece. */
+export type OpenedArtifact = Pick<FileStream, 'size' | 'pieces'> & { readonly media_type: string };
 
 /** A file for a tool to write. */
 export interface ArtifactContent {
@@ -198,6 +204,13 @@ export interface FetchOptions {
   readonly timeoutMs?: number | undefined;
   /** The header `accept`. */
   readonly accept?: string | undefined;
+  /**
+   * The request is a part of a transfer, for whose body and answer the tool holds memory: the answer may begin late, it is not
+   * unpacked, and a redirect is an answer.
+   */
+  readonly isTransfer?: boolean | undefined;
+  /** Sends the request also when the attempt is over, for 10 s at most: to clean up what it has left elsewhere. */
+  readonly outlivesAttempt?: boolean | undefined;
 }
 
 /** The answer to a request. */
@@ -209,12 +222,6 @@ export interface FetchedResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** Unpacked. */
   readonly bytes: Buffer;
-}
-
-/** Reads files, inside the allowed folders only (D51). */
-export interface FileAccess {
-  /** Reads a file; looks up a relative path in each root in turn. Rejects with a ToolError when it cannot. */
-  read(path: string): Promise<{ readonly path: string; readonly bytes: Buffer }>;
 }
 
 /** A tool in the catalog: one declaration defines its metadata, validation and types (D48). */

@@ -86,6 +86,12 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
         written.push({ name, media_type, bytes });
         return { name, path: `/run/${name}`, media_type, size: Buffer.from(bytes).length };
       },
+      open: (name) => {
+        const found = written.find((file) => file.name === name);
+        if (found === undefined) return Promise.reject(new ToolError(`the run has no file "${name}"`));
+        const bytes = Buffer.from(found.bytes);
+        return Promise.resolve({ size: bytes.length, media_type: found.media_type, pieces: toPieces(bytes) });
+      },
     },
     fetch: options.fetch ?? (() => Promise.reject(new ToolError('no network here'))),
     runPipeline: options.runPipeline ?? (() => Promise.reject(new ToolError('no pipelines here'))),
@@ -95,6 +101,10 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
     written,
     abort: () => controller.abort(),
   };
+}
+
+async function* toPieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {

@@ -93,7 +93,7 @@ function checkConfig(env: Environment): { readonly config: Config; readonly find
     return { config: readConfig(env), findings: [] };
   } catch (error) {
     const finding: DoctorFinding = { name: 'configuration', state: 'broken', found: errorMessage(error) };
-    return { config: { fileRoots: [], tools: [] }, findings: [finding] };
+    return { config: { fileRoots: [], writeRoots: [], tools: [] }, findings: [finding] };
   }
 }
 

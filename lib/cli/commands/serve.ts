@@ -19,6 +19,7 @@ import type { CliContext } from '../context.js';
 import { CatalogCommand, textOption, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { openConnections } from '../input/connections.js';
+import { readServerWriteRoots } from '../input/write-roots.js';
 import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
@@ -237,7 +238,10 @@ function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' 
     config,
     log,
     cacheFolder: cacheFolder && resolve(context.cwd, cacheFolder),
-    files: modules.serverFileAccess(fileRoots.map((root) => resolve(context.cwd, root))),
+    files: modules.serverFileAccess(
+      fileRoots.map((root) => resolve(context.cwd, root)),
+      readServerWriteRoots(context),
+    ),
     network: modules.networkAccess({
       ...readNetworkConfig(context.env),
       inFlight: shareLimit(FETCH_LIMITS.inFlight, config.tenantShare),

@@ -11,6 +11,10 @@ const SEPARATED = `separated by "${delimiter}"`;
 /** All variables that Wavetrain reads, in the order in which `doctor` lists them. */
 export const VARIABLES: readonly EnvironmentVariable[] = [
   variable('SERVICE_FILE_ROOTS', `folders that tools may read from, ${SEPARATED}`),
+  variable(
+    'SERVICE_WRITE_ROOTS',
+    `folders in which tools may write files, on a server each tenant in one of its own, ${SEPARATED}`,
+  ),
   variable('SERVICE_TOOLS', `tool files or packages to load, ${SEPARATED}`),
   variable('SERVICE_MCP_FILE', 'JSON file with the MCP servers whose tools tasks may call'),
   variable(
@@ -52,6 +56,8 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
 export interface Config {
   /** Folders that tools may read from, besides those that the command line adds (D51). */
   readonly fileRoots: readonly string[];
+  /** Folders in which tools may write files, besides the one that the command line adds (D92). */
+  readonly writeRoots: readonly string[];
   /** Tool files and packages to load beside the built-in tools (D48). */
   readonly tools: readonly string[];
   /** The file with the MCP servers; absent when none is named. */
@@ -63,6 +69,7 @@ export function readConfig(env: Environment): Config {
   const mcpFile = env['SERVICE_MCP_FILE']?.trim() || undefined;
   return {
     fileRoots: readList(env, 'SERVICE_FILE_ROOTS', 'data:/srv/data'),
+    writeRoots: readList(env, 'SERVICE_WRITE_ROOTS', 'written:/srv/written'),
     tools: readList(env, 'SERVICE_TOOLS', 'tools.ts:@acme/tools'),
     ...(mcpFile !== undefined && { mcpFile }),
   };

@@ -33,6 +33,13 @@ export interface ConnectionSource {
 export interface ToolConnections {
   /** Returns a connection of the tenant. @throws ToolError, not retryable, naming those that there are */
   get(name: string): Connection;
+  /**
+   * Returns the connection for a bucket: the one of that name; else the only one that lists the bucket; else the only one of an object
+   * store.
+   *
+   * @throws ToolError, not retryable, that says what to write
+   */
+  ofBucket(bucket: string, name?: string): ObjectStoreConnection;
   /** Returns the connection of a URL that a task names. @throws ToolError, not retryable, when it is none of a database */
   ofUrl(url: string): DatabaseConnection;
 }

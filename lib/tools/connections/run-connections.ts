@@ -2,7 +2,14 @@ import { ToolError } from '../../common/errors.js';
 import { joinFirst } from '../../common/text.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import { didYouMean } from '../../definition/problems/hint.js';
-import type { Connection, ConnectionSource, DatabaseConnection, ToolConnections } from './connection.js';
+import { chooseStore } from './bucket-connection.js';
+import type {
+  Connection,
+  ConnectionSource,
+  DatabaseConnection,
+  ObjectStoreConnection,
+  ToolConnections,
+} from './connection.js';
 import { findUrlProblem, secretsOfUrl } from './database-url.js';
 
 /** Maximum number of names in an error message. */
@@ -30,6 +37,18 @@ export class RunConnections implements ToolConnections {
     if (connection === undefined) throw ToolError.nonRetryable(this.#describeMissing(name));
     this.#hide(secretsOf(connection));
     return connection;
+  }
+
+  ofBucket(bucket: string, name?: string): ObjectStoreConnection {
+    const chosen = name ?? chooseStore(this.#source, this.#tenantId, bucket);
+    const connection = this.get(chosen);
+    if (connection.type !== 's3')
+      throw ToolError.nonRetryable(`the connection "${chosen}" is a database, and no object store`);
+    const { buckets } = connection;
+    if (buckets === undefined || buckets.includes(bucket)) return connection;
+    throw ToolError.nonRetryable(
+      `the connection "${chosen}" is for the buckets ${joinFirst([...buckets], MAX_LISTED)}, and not for "${bucket}"`,
+    );
   }
 
   ofUrl(url: string): DatabaseConnection {

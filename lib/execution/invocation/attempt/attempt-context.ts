@@ -5,6 +5,7 @@ import { cutText, joinFirst, showValue } from '../../../common/text.js';
 import type { ModelAnswer, ModelRequest, TokenCounts } from '../../../models/model.js';
 import { measureRequest } from '../../../models/request-size.js';
 import { RunConnections } from '../../../tools/connections/run-connections.js';
+import { AttemptFiles } from '../../../tools/files/file-access.js';
 import type { ArtifactContent, ToolBlackboard, ToolContext } from '../../../tools/tool.js';
 import { toJsonOutput } from '../json-output.js';
 import { eventLoopBudget } from '../../run/event-loop-budget.js';
@@ -14,6 +15,7 @@ import { AnswerText } from './answer-text.js';
 import { findNameOwner } from '../files/artifact-names.js';
 import type { Call } from '../call.js';
 import { InvocationModels } from './invocation-models.js';
+import { openArtifact } from '../files/open-artifact.js';
 import { StagedFiles } from '../files/staged-files.js';
 
 /** Memory of a write without its key and value. */
@@ -109,7 +111,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   }
 
   get files(): ToolContext['files'] {
-    return this.#services.dependencies.files;
+    return new AttemptFiles(this.#services.dependencies.files, this);
   }
 
   get fetch(): ToolContext['fetch'] {
@@ -190,6 +192,10 @@ export class AttemptContext implements ToolContext, CallingAttempt {
       write: async (file) => {
         this.#assertNoSecret(file);
         return this.stagedFiles.write(file);
+      },
+      open: (name) => {
+        const { dependencies, prepared } = this.#services;
+        return openArtifact(dependencies.artifacts, prepared.id, name);
       },
     };
   }
