@@ -62,12 +62,20 @@ export { MemoryBlackboard } from './execution/session/memory-blackboard.js';
 
 // Tools
 export { builtinCatalog, Catalog } from './tools/catalog.js';
+export type {
+  Connection,
+  ConnectionSource,
+  DatabaseConnection,
+  ObjectStoreConnection,
+  ToolConnections,
+} from './tools/connections/connection.js';
 export {
   type NetworkAccess,
   type NetworkOptions,
   networkAccess,
 } from './tools/fetching/network.js';
-export { fileAccess } from './tools/files/file-access.js';
+export type { FileAccess, FolderAccess, ListedEntry, FileStream, PlacedFile } from './tools/files/access.js';
+export { fileAccess, type FileAccessOptions } from './tools/files/file-access.js';
 export { defineFunction } from './tools/builtin/compute/function.js';
 export { defineSource } from './tools/builtin/fetch-data/source.js';
 export { defineSchema } from './tools/schemas/schema.js';
@@ -77,7 +85,6 @@ export {
   defineTool,
   type FetchedResponse,
   type FetchOptions,
-  type FileAccess,
   type InputDeclaration,
   type InputDeclarations,
   type InputSchema,

@@ -1,7 +1,7 @@
 import { defineFunction, type JsonObject } from 'wavetrain';
 import { combine } from './spread.js';
 
-type Status = 'PASS' | 'WARN' | 'FAIL';
+type Status = 'PASS' | 'WARN' | 'FAIL' | 'SKIPPED';
 
 interface Gate {
   readonly status: Status;
@@ -24,14 +24,15 @@ export const validateSpread = defineFunction({
   },
   output: {
     name: 'report',
-    description: 'overall_status (PASS, WARN or FAIL), gates, warnings and errors',
+    description:
+      'overall_status (PASS, WARN or FAIL; SKIPPED for a spread without amounts), gates, warnings and errors',
     type: 'object',
   },
   run({ spread_data: spread }) {
-    const metrics = spread['canonical_metrics'];
-    const gates = checkMetrics(
-      typeof metrics === 'object' && metrics !== null && !Array.isArray(metrics) ? metrics : {},
-    );
+    const given = spread['canonical_metrics'];
+    const metrics = typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {};
+    const gates = checkMetrics(metrics);
+    if (Object.keys(metrics).every((name) => readMetric(metrics, name) === null)) return skipAll(gates);
     const texts = (status: Status): string[] =>
       Object.values(gates).flatMap((gate) =>
         gate.status === status && gate.message !== undefined ? [gate.message] : [],
@@ -42,6 +43,12 @@ export const validateSpread = defineFunction({
     return { overall_status: overall, gates: Object.fromEntries(shown), warnings, errors };
   },
 });
+
+/** The report of a spread without amounts: there is nothing to warn of. */
+function skipAll(gates: Readonly<Record<string, Gate>>): JsonObject {
+  const skipped = Object.keys(gates).map((name) => [name, { status: 'SKIPPED', delta_pct: null }]);
+  return { overall_status: 'SKIPPED', gates: Object.fromEntries(skipped), warnings: [], errors: [] };
+}
 
 function checkMetrics(metrics: JsonObject): Record<string, Gate> {
   const read = (name: string): number | null => readMetric(metrics, name);

@@ -3,10 +3,10 @@ import { urlOfRun } from '../common/wire/run-summary.js';
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { homedir, uptime } from 'node:os';
-import { isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { BaseContext } from 'clipanion';
 import { type Clock, systemClock } from '../common/clock.js';
-import { readCacheFolder, readNetworkConfig } from '../common/config/config.js';
+import { readCacheFolder, readConfig, readNetworkConfig } from '../common/config/config.js';
 import { type Environment, systemEnvironment } from '../common/config/environment.js';
 import { errorCode } from '../common/errors.js';
 import { readModelConfig } from '../common/config/model-config.js';
@@ -21,6 +21,8 @@ import type { RunQueries } from '../runs/views/run-queries.js';
 import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { CommandAccess } from '../tools/commands/command-access.js';
+import type { ConnectionSource } from '../tools/connections/connection.js';
+import type { WritableFolders } from '../tools/files/written-file.js';
 import { importModule, packageEntry, PROGRAM, readPackageJson } from './package-info.js';
 import type { ProcessEvents } from './input/process-events.js';
 
@@ -50,12 +52,20 @@ export type CliContext = BaseContext & {
     secrets?: SecretSource,
     outputFolder?: string,
     history?: RunHistoryPlace,
-    commands?: CommandAccess,
+    access?: RunAccess,
   ) => Promise<RegistryApi>;
   /** Runs are kept in the folder of the project, unless a flag or the environment says otherwise (D68). */
   readonly keepsHistory: boolean;
   readonly host: Host;
 };
+
+/** The parts of the machine that the tasks of a run reach. */
+interface RunAccess {
+  /** Default: tasks may start no programs. */
+  readonly commands?: CommandAccess;
+  /** Default: tasks can name none. */
+  readonly connections?: ConnectionSource | undefined;
+}
 
 interface RunHistoryPlace {
   readonly store: RunStore | undefined;
@@ -167,7 +177,7 @@ const NO_COMMANDS = `this host starts none; ${PROGRAM} run with --allow-commands
 
 async function openRegistry(
   shared: SharedLimits,
-  ...[roots, clock, env, secrets, outputFolder, history, commands]: Parameters<CliContext['openRegistry']>
+  ...[roots, clock, env, secrets, outputFolder, history, access = {}]: Parameters<CliContext['openRegistry']>
 ): Promise<RegistryApi> {
   const { RunRegistry, TaskPools, commandAccess, createModels, fileAccess, networkAccess } = await import(
     './lazy/execution.js'
@@ -180,11 +190,12 @@ async function openRegistry(
   shared.pools ??= new TaskPools(readPools(env));
   const cacheFolder = readCacheFolder(env) ?? join(readUserCacheFolder(env), outputs);
   return new RunRegistry({
-    files: fileAccess(roots),
+    files: fileAccess(roots, undefined, { writable: readWritable(env, outputFolder) }),
     network,
-    commands: commands ?? commandAccess({ advice: NO_COMMANDS }),
+    commands: access.commands ?? commandAccess({ advice: NO_COMMANDS }),
     models: createModels(readModelConfig(env), { folders: roots, limiters }),
     secrets,
+    connections: access.connections,
     clock,
     cacheFolder,
     pools: shared.pools,
@@ -194,6 +205,13 @@ async function openRegistry(
     store: history?.store,
     storedArtifactFolder: history?.bytesFolder,
   });
+}
+
+/** The folders in which the tools of the shell may write files: that of files of the run, and those of SERVICE_WRITE_ROOTS (D92). */
+function readWritable(env: Environment, outputFolder: string | undefined): WritableFolders {
+  const roots = readConfig(env).writeRoots.map((root) => resolve(root));
+  if (outputFolder === undefined) return { folders: roots };
+  return { folders: [...roots, outputFolder], base: dirname(outputFolder) };
 }
 
 /** Finds the folder of this user for files that can be made again. */

@@ -10,9 +10,10 @@ import type { SecretSource } from '../definition/secrets/run-secrets.js';
 import { modelAccess } from '../models/create-models.js';
 import type { ModelAccess } from '../models/models.js';
 import { type CommandAccess, commandAccess } from '../tools/commands/command-access.js';
+import type { ConnectionSource } from '../tools/connections/connection.js';
 import { type NetworkAccess, networkAccess } from '../tools/fetching/network.js';
 import { fileAccess } from '../tools/files/file-access.js';
-import type { FileAccess } from '../tools/tool.js';
+import type { FileAccess } from '../tools/files/access.js';
 import { type AttemptObserver, guardObserver } from './invocation/attempt/attempt-observer.js';
 import { DiskCache } from './invocation/cache/disk-cache.js';
 import { OutputCache } from './invocation/cache/output-cache.js';
@@ -30,6 +31,8 @@ export interface LocalExecutorOptions {
   readonly network?: NetworkAccess;
   /** Starts the programs of tasks. Default: none is allowed (D88). */
   readonly commands?: CommandAccess;
+  /** The databases and object stores that tasks name (D92). Default: there are none. */
+  readonly connections?: ConnectionSource | undefined;
   /** Asks language models for tools. Default: no key is configured; `mock` and `ollama` answer (D50). */
   readonly models?: ModelAccess;
   /** Parses long definitions of pipelines that tasks run. Default: in this process. */
@@ -43,6 +46,8 @@ export interface LocalExecutorOptions {
   readonly runOutputLimitBytes?: number;
   /** The memory that all runs share, instead of a limit for each. */
   readonly memory?: MemoryPool;
+  /** The disk that files of more than 64 MiB of all runs share (D92). Default: unlimited. */
+  readonly largeFiles?: MemoryPool;
   /** Maximum number of nested runs of a submitted run at once, at every depth. Default 10,000. */
   readonly maxNestedPipelines?: number;
   /** Folder for a folder of this executor's own, for bytes that tools return (D24). Default: the system's temporary one. */
@@ -72,12 +77,14 @@ export function createDependencies(options: LocalExecutorOptions, stepRunner: St
     random: options.random ?? Math.random,
     files: options.files ?? fileAccess([process.cwd()]),
     network: options.network ?? networkAccess(),
+    connections: options.connections,
     models: options.models ?? modelAccess({}),
     commands: options.commands ?? commandAccess(),
     stepRunner,
     outputLimitBytes: options.outputLimitBytes ?? MAX_OUTPUT_LENGTH,
     runOutputLimitBytes: options.runOutputLimitBytes ?? 2 ** 30,
     memory: options.memory,
+    largeFiles: options.largeFiles,
     maxNestedPipelines: options.maxNestedPipelines ?? MAX_NESTED_PIPELINES,
     artifacts: createArtifactStore(options),
     cache: createCache(options, stepRunner),

@@ -11,7 +11,8 @@ import { foldPipelineRun, foldPlanRun, readShared } from './history/fold/fold-ru
 import type { FoldedRun } from './history/fold/folded-run.js';
 import type { Fact } from './history/fact.js';
 import { type FactLog, type PlacedHistory, RunHistory, type RunPast } from './history/run-history.js';
-import { ArtifactStore, type PublishedFile } from './invocation/files/artifact-store.js';
+import { ArtifactStore } from './invocation/files/artifact-store.js';
+import type { PublishedFile } from './invocation/files/published-file.js';
 import { admitRun, MemoryBudget } from './memory-budget.js';
 import { PlanRun } from './plan/plan-run.js';
 import { assertNeeds } from './prepare/assert-needs.js';
@@ -243,9 +244,9 @@ export class LocalExecutor implements Executor {
 
   /** Takes the memory of what a run was given, with the files of the run whose outputs it reuses. */
   #admit(prepared: AnyPrepared, isRestored = false): MemoryBudget {
-    const { runOutputLimitBytes, memory, artifacts } = this.#dependencies;
+    const { runOutputLimitBytes, memory, artifacts, largeFiles } = this.#dependencies;
     const { id, tenantId, rerunSource } = prepared;
-    const budget = new MemoryBudget(runOutputLimitBytes, memory, tenantId);
+    const budget = new MemoryBudget(runOutputLimitBytes, memory, tenantId, largeFiles);
     const filesOf = canReuse(rerunSource) ? rerunSource?.runId : undefined;
     const sizeBytes = prepared.sizeBytes + (filesOf === undefined ? 0 : artifacts.bytesOf(filesOf));
     // Before anything is admitted, which may evict the run that has the files.

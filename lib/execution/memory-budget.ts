@@ -1,4 +1,5 @@
 import { ToolError, WavetrainError } from '../common/errors.js';
+import { MAX_ARTIFACT_BYTES } from '../common/limits.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
 import { formatMebibytes } from '../common/text.js';
 
@@ -12,7 +13,9 @@ export class MemoryBudget {
   readonly #limitBytes: number;
   readonly #pool: MemoryPool | undefined;
   readonly #tenantId: string;
+  readonly #disk: MemoryPool | undefined;
   #usedBytes = 0;
+  #diskBytes = 0;
   /** The memory that the run may use before it must ask the pool. */
   #availableBytes: number;
   protected isClosed = false;
@@ -20,10 +23,14 @@ export class MemoryBudget {
   /** Set while a run is rebuilt: it takes the memory that it had in another process, even if none is left (D68). */
   isGranted = false;
 
-  /** @param limitBytes of what the run makes, when there is no pool */
-  constructor(limitBytes: number, pool?: MemoryPool, tenantId = '') {
+  /**
+   * @param limitBytes of what the run makes, when there is no pool
+   * @param disk that the large files of all runs share
+   */
+  constructor(limitBytes: number, pool?: MemoryPool, tenantId = '', disk?: MemoryPool) {
     this.#limitBytes = limitBytes;
     this.#pool = pool;
+    this.#disk = disk;
     this.#tenantId = tenantId;
     this.#availableBytes = pool === undefined ? limitBytes : 0;
   }
@@ -69,6 +76,42 @@ export class MemoryBudget {
     if (!this.tryReserve(bytes)) throw ToolError.nonRetryable(this.#describeExhaustion());
   }
 
+  /** Takes the disk of a large file, or of a part of one. @throws ToolError, not retryable, when there is no room */
+  reserveDisk(bytes: number): void {
+    if (this.isGranted) return this.takeDisk(bytes);
+    if (this.#disk?.tryReserve(this.#tenantId, bytes) === false) {
+      const total = formatMebibytes(this.#disk.totalBytes);
+      throw ToolError.nonRetryable(
+        `the server has no room left for this file: large files of all runs together may take ${total}; ` +
+          'wait until earlier runs are deleted, write less, or raise SERVICE_ARTIFACT_BYTES',
+      );
+    }
+    this.#diskBytes += bytes;
+  }
+
+  /** Takes the disk of files that are there already, whether or not there is room. */
+  takeDisk(bytes: number): void {
+    this.#disk?.take(this.#tenantId, bytes);
+    this.#diskBytes += bytes;
+  }
+
+  releaseDisk(bytes: number): void {
+    if (this.isClosed) return;
+    this.#disk?.release(this.#tenantId, bytes);
+    this.#diskBytes -= bytes;
+  }
+
+  /** Takes what a file takes: memory, or disk when it is large. @throws ToolError, not retryable, when there is none left */
+  reserveFile(bytes: number): void {
+    if (isLargeFile(bytes)) this.reserveDisk(bytes);
+    else this.reserve(bytes);
+  }
+
+  releaseFile(bytes: number): void {
+    if (isLargeFile(bytes)) this.releaseDisk(bytes);
+    else this.release(bytes);
+  }
+
   release(bytes: number): void {
     if (this.isClosed) return;
     this.#usedBytes -= bytes;
@@ -85,6 +128,7 @@ export class MemoryBudget {
   /** Returns everything to the pool. Nothing can be taken later, and what is released later does not count. */
   close(): void {
     this.#reclaim = NOTHING_TO_RECLAIM;
+    this.releaseDisk(this.#diskBytes);
     this.#usedBytes = 0;
     this.trim();
     this.#availableBytes = 0;
@@ -139,4 +183,9 @@ export function admitRun(budget: MemoryBudget, sizeBytes: number, isRestored: bo
       'try again later, send less, or raise SERVICE_MEMORY',
     { fault: 'service' },
   );
+}
+
+/** Returns true for a file that can only have been written piece by piece: it counts as disk, and not as memory. */
+export function isLargeFile(bytes: number): boolean {
+  return bytes > MAX_ARTIFACT_BYTES;
 }

@@ -6,8 +6,10 @@ import type { MemoryPool } from '../common/memory/memory-pool.js';
 import type { TaskPools } from '../common/scheduling/task-pools.js';
 import type { ModelAccess } from '../models/models.js';
 import type { CommandAccess } from '../tools/commands/command-access.js';
+import type { ConnectionSource } from '../tools/connections/connection.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
-import type { FileAccess, PipelineCall, PipelineOutcome } from '../tools/tool.js';
+import type { FileAccess } from '../tools/files/access.js';
+import type { PipelineCall, PipelineOutcome } from '../tools/tool.js';
 import type { Journal } from './events/journal.js';
 import type { PlacedHistory } from './history/run-history.js';
 import type { ArtifactStore } from './invocation/files/artifact-store.js';
@@ -33,6 +35,8 @@ export interface RunDependencies {
   readonly network: NetworkAccess;
   /** The programs that tasks may start (D88). */
   readonly commands: CommandAccess;
+  /** Undefined when there are none (D92). */
+  readonly connections: ConnectionSource | undefined;
   readonly models: ModelAccess;
   /** Checks the pipelines that tasks run. */
   readonly stepRunner: StepRunner;
@@ -42,6 +46,8 @@ export interface RunDependencies {
   readonly runOutputLimitBytes: number;
   /** The memory that all runs share; undefined when each run has a limit of its own. */
   readonly memory: MemoryPool | undefined;
+  /** The disk that large files of all runs share; undefined when it is unlimited. */
+  readonly largeFiles: MemoryPool | undefined;
   /** Maximum number of nested runs of a submitted run at once, at every depth. */
   readonly maxNestedPipelines: number;
   /** The files for bytes that tools return. */

@@ -12,8 +12,9 @@ import type { ServerBackups } from '../runs/store/maintenance/server-backups.js'
 import type { RunStore } from '../runs/store/run-store.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { CommandAccess } from '../tools/commands/command-access.js';
+import type { ConnectionSource } from '../tools/connections/connection.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
-import type { FileAccess } from '../tools/tool.js';
+import type { FileAccess } from '../tools/files/access.js';
 import type { ApiKey } from './auth/authenticate.js';
 import type { Log } from './logging/log.js';
 
@@ -35,6 +36,8 @@ export interface ServerOptions {
   readonly network?: NetworkAccess | undefined;
   /** Default: tasks may start no programs (D88). */
   readonly commands?: CommandAccess | undefined;
+  /** The databases and object stores that tasks name (D92). Default: there are none. */
+  readonly connections?: ConnectionSource | undefined;
   /** Language models, for tools and for compiling requests. Default: none. */
   readonly models?: ModelAccess | undefined;
   /** Undefined when requests need no key. */

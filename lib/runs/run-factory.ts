@@ -1,7 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import type { JsonObject } from '../common/json/json.js';
 import { PastFacts } from '../execution/history/past-facts.js';
-import type { PublishedFile } from '../execution/invocation/files/artifact-store.js';
+import type { PublishedFile } from '../execution/invocation/files/published-file.js';
 import type { AnyRun, ExecutionRequest, LocalExecutor } from '../execution/local-executor.js';
 import { createRunId, readSubmittedKeys, readSubmittedText } from '../execution/prepare/prepare-run.js';
 import { canReuse, measureSource } from '../execution/prepare/rerun-source.js';

@@ -5,6 +5,10 @@ import { assert } from './builtin/assert.js';
 import { command } from './builtin/command.js';
 import { BUILTIN_FUNCTIONS, compute } from './builtin/compute/compute.js';
 import { exportFile } from './builtin/export.js';
+import { copyFile } from './builtin/files/copy-file.js';
+import { listFiles } from './builtin/files/list-files.js';
+import { readFile } from './builtin/files/read-file.js';
+import { writeFile } from './builtin/files/write-file.js';
 import { extractFields } from './builtin/models/extract-fields.js';
 import { extractFromTables } from './builtin/models/extract-from-tables.js';
 import { extractFromTexts } from './builtin/models/extract-from-texts.js';
@@ -187,6 +191,7 @@ const BUILTIN_TOOLS: readonly Tool[] = [
   assert,
   command,
   compute,
+  copyFile,
   exportFile,
   extractFields,
   extractFromTables,
@@ -195,15 +200,18 @@ const BUILTIN_TOOLS: readonly Tool[] = [
   fetchData,
   httpRequest,
   ingestDocument,
+  listFiles,
   llmJob,
   loadSchema,
   mock,
+  readFile,
   runPipeline,
   searchWeb,
   select,
   sleep,
   store,
   transform,
+  writeFile,
 ];
 
 const BUILTIN_ENTRIES: readonly CatalogEntry[] = [...BUILTIN_TOOLS, ...BUILTIN_FUNCTIONS, ...BUILTIN_SOURCES];

@@ -2,6 +2,8 @@ import type { Clock } from '../common/clock.js';
 import type { Json, JsonObject } from '../common/json/json.js';
 import type { ModelPurpose, ToolModels } from '../models/model.js';
 import type { CommandResult, ToolCommand } from './commands/command.js';
+import type { ToolConnections } from './connections/connection.js';
+import type { FileAccess, FileStream } from './files/access.js';
 
 /** A JSON Schema (2020-12), as TypeScript infers it from a declaration. */
 export interface InputSchema {
@@ -125,6 +127,8 @@ export interface ToolContext {
    * program, or it cannot be started.
    */
   readonly command: (command: ToolCommand) => Promise<CommandResult>;
+  /** The databases and object stores of the tenant (D92). */
+  readonly connections: ToolConnections;
   /** Language models (D48). */
   readonly llm: ToolModels;
   /**
@@ -163,14 +167,22 @@ export interface ToolArtifacts {
    * too large, the run has too many files, or the attempt is over.
    */
   write(file: ArtifactContent): Promise<WrittenArtifact>;
+  /** Opens a file of a task that has succeeded. Rejects with a ToolError when the run has none of this name. */
+  open(name: string): Promise<OpenedArtifact>;
 }
+
+/** A file of the run that is read piece by piece. */
+export type OpenedArtifact = Pick<FileStream, 'size' | 'pieces'> & { readonly media_type: string };
 
 /** A file for a tool to write. */
 export interface ArtifactContent {
   /** A file name without folders, such as `report.xlsx`. */
   readonly name: string;
-  /** A text is written as UTF-8. */
-  readonly bytes: string | Uint8Array;
+  /**
+   * A text is written as UTF-8. A file of more than 64 MiB comes piece by piece, each of which is asked for when the one before was
+   * written; it takes disk instead of memory (D92).
+   */
+  readonly bytes: string | Uint8Array | AsyncIterable<Uint8Array>;
   /** A media type such as `text/csv`. */
   readonly media_type: string;
 }
@@ -199,6 +211,13 @@ export interface FetchOptions {
   readonly timeoutMs?: number | undefined;
   /** The header `accept`. */
   readonly accept?: string | undefined;
+  /**
+   * The request is a part of a transfer, for whose body and answer the tool holds memory: the answer may begin late, it is not
+   * unpacked, and a redirect is an answer.
+   */
+  readonly isTransfer?: boolean | undefined;
+  /** Sends the request also when the attempt is over, for 10 s at most: to clean up what it has left elsewhere. */
+  readonly outlivesAttempt?: boolean | undefined;
 }
 
 /** The answer to a request. */
@@ -210,12 +229,6 @@ export interface FetchedResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** Unpacked. */
   readonly bytes: Buffer;
-}
-
-/** Reads files, inside the allowed folders only (D51). */
-export interface FileAccess {
-  /** Reads a file; looks up a relative path in each root in turn. Rejects with a ToolError when it cannot. */
-  read(path: string): Promise<{ readonly path: string; readonly bytes: Buffer }>;
 }
 
 /** A tool in the catalog: one declaration defines its metadata, validation and types (D48). */

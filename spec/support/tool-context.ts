@@ -1,5 +1,7 @@
 import { ToolError } from '../../lib/common/errors.js';
 import type { Json } from '../../lib/common/json/json.js';
+import type { ConnectionSource } from '../../lib/tools/connections/connection.js';
+import { RunConnections } from '../../lib/tools/connections/run-connections.js';
 import type { ArtifactContent, ToolContext } from '../../lib/tools/tool.js';
 import { ManualClock } from './manual-clock.js';
 
@@ -16,7 +18,7 @@ export interface TestContext extends ToolContext {
   readonly writes: readonly WrittenValue[];
   readonly logs: readonly string[];
   /** The files that the tool has written. */
-  readonly written: readonly ArtifactContent[];
+  readonly written: readonly (ArtifactContent & { readonly bytes: string | Uint8Array })[];
   /** Aborts the signal, like a timeout or a forced cancel. */
   abort(): void;
 }
@@ -37,6 +39,9 @@ export interface TestContextOptions {
   readonly runPipeline?: ToolContext['runPipeline'];
   readonly holdMemory?: ToolContext['holdMemory'];
   readonly llm?: ToolContext['llm'];
+  readonly connections?: ConnectionSource;
+  /** Receives what the connections of the tool hide. */
+  readonly hide?: (values: readonly string[]) => void;
 }
 
 /** Creates the context of one attempt; by default the first, without an item, with an empty blackboard and no files. */
@@ -45,7 +50,7 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
   const session = new Map(Object.entries(options.session ?? {}));
   const writes: WrittenValue[] = [];
   const logs: string[] = [];
-  const written: ArtifactContent[] = [];
+  const written: (ArtifactContent & { readonly bytes: string | Uint8Array })[] = [];
   return {
     run_id: options.run_id ?? '0190a000-0000-7000-8000-000000000000',
     tenant_id: options.tenant_id ?? 'tenant',
@@ -60,6 +65,11 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
     memory: options.memory ?? new Map(),
     holdMemory: options.holdMemory ?? (() => undefined),
     llm: options.llm ?? { generate: () => Promise.reject(new ToolError('no models here')) },
+    connections: new RunConnections(
+      options.connections,
+      options.tenant_id ?? 'tenant',
+      options.hide ?? (() => undefined),
+    ),
     files: options.files ?? { read: () => Promise.reject(new ToolError('no files here')) },
     blackboard: {
       getAll: () => Promise.resolve(Object.fromEntries(session)),
@@ -68,10 +78,20 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
       write: (key, value, append = false) => void writes.push({ key, value, append }),
     },
     artifacts: {
-      write: (file) => {
-        written.push(file);
-        const { name, bytes, media_type } = file;
-        return Promise.resolve({ name, path: `/run/${name}`, media_type, size: Buffer.from(bytes).length });
+      write: async (file) => {
+        const { name, media_type } = file;
+        const bytes =
+          typeof file.bytes === 'string' || file.bytes instanceof Uint8Array
+            ? file.bytes
+            : await collect(file.bytes);
+        written.push({ name, media_type, bytes });
+        return { name, path: `/run/${name}`, media_type, size: Buffer.from(bytes).length };
+      },
+      open: (name) => {
+        const found = written.find((file) => file.name === name);
+        if (found === undefined) return Promise.reject(new ToolError(`the run has no file "${name}"`));
+        const bytes = Buffer.from(found.bytes);
+        return Promise.resolve({ size: bytes.length, media_type: found.media_type, pieces: toPieces(bytes) });
       },
     },
     fetch: options.fetch ?? (() => Promise.reject(new ToolError('no network here'))),
@@ -83,6 +103,16 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
     written,
     abort: () => controller.abort(),
   };
+}
+
+async function* toPieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const collected: Uint8Array[] = [];
+  for await (const piece of pieces) collected.push(piece);
+  return Buffer.concat(collected);
 }
 
 /** Counts the pauses of a time limit. Pass its `pauseTimeout` as that of a context. */

@@ -16,6 +16,7 @@ import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readEnvFile } from '../input/flags.js';
 import { formatSize } from '../store/store-command.js';
 import { loadCatalog } from '../input/load-definition.js';
+import { describeConnections } from '../input/connections.js';
 import { describeSecrets } from '../input/secrets.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
@@ -56,6 +57,7 @@ export class DoctorCommand extends Command<CliContext> {
       ...checkVariables(context.env),
       await checkModels(context.env),
       await checkSecrets(context),
+      await checkConnections(context),
       checkFileRoots(config, context.cwd),
       await checkTools(config, this.tools, context),
       await checkStore(context),
@@ -93,7 +95,7 @@ function checkConfig(env: Environment): { readonly config: Config; readonly find
     return { config: readConfig(env), findings: [] };
   } catch (error) {
     const finding: DoctorFinding = { name: 'configuration', state: 'broken', found: errorMessage(error) };
-    return { config: { fileRoots: [], tools: [] }, findings: [finding] };
+    return { config: { fileRoots: [], writeRoots: [], tools: [] }, findings: [finding] };
   }
 }
 
@@ -163,6 +165,15 @@ function checkSecrets(context: CliContext): Promise<DoctorFinding> {
     const { names, problems } = listed;
     const advice = `no run can read all of them: ${problems.join('; ')}`;
     return { ...ok(names), ...(problems.length > 0 && { advice }) };
+  });
+}
+
+/** Lists the names of the databases and object stores, never their values (D92). Connects to none of them. */
+function checkConnections(context: CliContext): Promise<DoctorFinding> {
+  return check('connections', 'fix the file that SERVICE_CONNECTIONS names, or the variable', async () => {
+    const names = await describeConnections(context);
+    if (names !== undefined) return ok(names);
+    return missing('none', 'optional: SERVICE_CONNECTIONS=FILE lets tasks name databases and object stores');
   });
 }
 

@@ -21,6 +21,8 @@ import { formatNumber } from '../../common/text.js';
 import type { CliContext } from '../context.js';
 import { CatalogCommand, textOption, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
+import { openConnections } from '../input/connections.js';
+import { readServerWriteRoots } from '../input/write-roots.js';
 import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
 import { loadCatalog } from '../input/load-definition.js';
@@ -78,6 +80,7 @@ export class ServeCommand extends CatalogCommand {
     const { interactive, colours } = detectTerminal(context.stdout, context.env);
     const { stdout: stream, clock } = context;
     const secrets = await openServerSecrets(context, keys && ((tenantId) => tenantId === DEFAULT_TENANT));
+    const connections = await openConnections(context);
     const { mask } = secrets;
     const log = modules.createLog({ stream, interactive, colours, level: configured.logLevel, clock, mask });
     const flushLog = (): void => log.flush();
@@ -103,6 +106,7 @@ export class ServeCommand extends CatalogCommand {
         ...createServerOptions(setup),
         keys,
         secrets,
+        connections,
         parseText: (text, tenantId) => processes.texts.parse(text, tenantId),
         // Before the catalog is loaded: a store that another server has open ends the command.
         ...(await openStore(setup, processes.launcher)),
@@ -258,7 +262,10 @@ function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' 
     config,
     log,
     cacheFolder: cacheFolder && resolve(context.cwd, cacheFolder),
-    files: modules.serverFileAccess(fileRoots.map((root) => resolve(context.cwd, root))),
+    files: modules.serverFileAccess(
+      fileRoots.map((root) => resolve(context.cwd, root)),
+      readServerWriteRoots(context),
+    ),
     network: modules.networkAccess({
       ...readNetworkConfig(context.env),
       inFlight: shareLimit(FETCH_LIMITS.inFlight, config.tenantShare),

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readSecretConfig } from '../../common/config/config.js';
+import { readConnectionsPath, readSecretConfig } from '../../common/config/config.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { SecretPlace, UsedSecrets } from '../../definition/secrets/sources.js';
 import type { CliContext } from '../context.js';
@@ -21,15 +21,15 @@ interface OpenedSource {
 
 /**
  * Opens the secrets of this process (D61): those of the file that SERVICE_SECRETS_FILE names, each tenant its own, or else
- * those of the environment. Returns undefined when there are none.
+ * those of the environment. Returns undefined when there is nothing to mask: neither secrets nor connections.
  *
  * @throws WavetrainError `unreadable_file` or `bad_usage`
  */
 export async function openSecrets(context: SecretContext): Promise<UsedSecrets | undefined> {
   const opened = await openSource(context);
-  if (opened === undefined) return undefined;
-  const { UsedSecrets: Used } = await import('../lazy/secrets.js');
-  return new Used(opened.source);
+  if (opened === undefined && readConnectionsPath(context.env) === undefined) return undefined;
+  const { environmentSecrets, UsedSecrets: Used } = await import('../lazy/secrets.js');
+  return new Used(opened?.source ?? environmentSecrets({}));
 }
 
 /**

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../runs/record.js';
 import type { CliContext, RegistryApi } from '../context.js';
 import type { SubmittedValues } from '../../submission/submitter.js';
 import { submitChecked } from '../../submission/submitter.js';
+import { openConnections } from '../input/connections.js';
 import { findChecked, type LoadedDefinition } from '../input/load-definition.js';
 import { DEFAULT_TENANT, openSecrets } from '../input/secrets.js';
 import type { HostCall } from './served-tool.js';
@@ -51,7 +52,11 @@ export class HostRuns {
     const { clock, env, cwd } = this.#context;
     const secrets = await openSecrets(this.#context);
     const outputs = resolve(cwd, OUTPUT_FOLDER);
-    const registry = await this.#context.openRegistry(loaded.fileRoots, clock, env, secrets, outputs);
+    const connections = await openConnections(this.#context);
+    const { openRegistry } = this.#context;
+    const registry = await openRegistry(loaded.fileRoots, clock, env, secrets, outputs, undefined, {
+      connections,
+    });
     if (call.signal.aborted) throw new WavetrainError('run_cancelled', 'the call was cancelled');
     const runId = await submit(registry, loaded, values, call, clock.monotonicNow.bind(clock));
     const run: HostRun = { registry, record: undefined };

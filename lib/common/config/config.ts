@@ -12,6 +12,10 @@ const SEPARATED = `separated by "${delimiter}"`;
 /** All variables that Wavetrain reads, in the order in which `doctor` lists them. */
 export const VARIABLES: readonly EnvironmentVariable[] = [
   variable('SERVICE_FILE_ROOTS', `folders that tools may read from, ${SEPARATED}`),
+  variable(
+    'SERVICE_WRITE_ROOTS',
+    `folders in which tools may write files, on a server each tenant in one of its own, ${SEPARATED}`,
+  ),
   variable('SERVICE_TOOLS', `tool files or packages to load, ${SEPARATED}`),
   variable('SERVICE_MCP_FILE', 'JSON file with the MCP servers whose tools tasks may call'),
   variable(
@@ -28,6 +32,10 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
   variable(
     'SERVICE_SECRETS_FILE',
     'YAML file with the secrets of each tenant; without it, variables SECRET_NAME are secrets',
+  ),
+  variable(
+    'SERVICE_CONNECTIONS',
+    'YAML file with the databases and object stores of each tenant, which tasks name',
   ),
   variable('SEC_USER_AGENT', 'name and address that the source sec_edgar sends, as the SEC asks'),
   variable(
@@ -50,6 +58,8 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
 export interface Config {
   /** Folders that tools may read from, besides those that the command line adds (D51). */
   readonly fileRoots: readonly string[];
+  /** Folders in which tools may write files, besides the one that the command line adds (D92). */
+  readonly writeRoots: readonly string[];
   /** Tool files and packages to load beside the built-in tools (D48). */
   readonly tools: readonly string[];
   /** The file with the MCP servers; absent when none is named. */
@@ -61,6 +71,7 @@ export function readConfig(env: Environment): Config {
   const mcpFile = env['SERVICE_MCP_FILE']?.trim() || undefined;
   return {
     fileRoots: readList(env, 'SERVICE_FILE_ROOTS', 'data:/srv/data'),
+    writeRoots: readList(env, 'SERVICE_WRITE_ROOTS', 'written:/srv/written'),
     tools: readList(env, 'SERVICE_TOOLS', 'tools.ts:@acme/tools'),
     ...(mcpFile !== undefined && { mcpFile }),
   };
@@ -88,6 +99,11 @@ export function readSecretConfig(env: Environment): SecretConfig {
     variables[name.slice(SECRET_PREFIX.length)] = value;
   }
   return { file: env['SERVICE_SECRETS_FILE']?.trim() || undefined, variables };
+}
+
+/** Reads the YAML file of the connections of all tenants from SERVICE_CONNECTIONS (D92); undefined when none is named. */
+export function readConnectionsPath({ SERVICE_CONNECTIONS: file = '' }: Environment): string | undefined {
+  return file.trim() || undefined;
 }
 
 export interface ProviderConfig {

@@ -47,6 +47,11 @@ const SERVER = {
     '',
     'folder for the files of runs; default the folder for temporary files',
   ),
+  artifactBytes: setting(
+    'SERVICE_ARTIFACT_BYTES',
+    '10737418240',
+    'disk for the files of runs that have more than 64 MiB, of all runs in memory together, in bytes',
+  ),
   store: setting('SERVICE_STORE', '', 'file that keeps runs for the next start; default memory'),
   storeBytes: setting(
     'SERVICE_STORE_BYTES',
@@ -123,6 +128,8 @@ export interface ServerConfig {
   readonly eventBuffer: number;
   /** Folder in which the server creates one for the files of its runs (D63); undefined: that for temporary files. */
   readonly artifactFolder: string | undefined;
+  /** Disk for files of more than 64 MiB, of all runs in memory together (D92). */
+  readonly largeFileBytes: number;
   /** File that keeps runs (D68); undefined: they end with the server. */
   readonly storeFile: string | undefined;
   /** Folder of pipelines and plans (D69); undefined: the server knows none by itself. */
@@ -243,6 +250,7 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
       : Math.min(MAX_CACHE_BYTES, Math.floor(memoryBytes / CACHE_SHARE)),
     eventBuffer: integer(SERVER.eventBuffer, 100, 1_000_000),
     artifactFolder: text(SERVER.artifacts) || undefined,
+    largeFileBytes: integer(SERVER.artifactBytes, MIB, 2 ** 50),
     storeFile,
     pipelinesFolder: text(SERVER.pipelines) || undefined,
     pipelinesWritable: oneOf(SERVER.pipelinesWritable, ['true', 'false']) === 'true',

@@ -13,6 +13,8 @@ export interface SecretSource {
   find(tenantId: string, name: string): string | undefined;
   /** Says how a missing secret is added, as the end of a sentence. */
   explain?(tenantId: string, name: string): string;
+  /** Called with every further value that a run masks, such as the password of a connection. */
+  onHidden?(value: string): void;
 }
 
 interface NeededSecret {
@@ -46,6 +48,8 @@ export class RunSecrets {
   readonly #source: SecretSource | undefined;
   readonly #tenantId: string;
   #values: Record<string, string> | undefined;
+  /** Masked values that no template can read. */
+  readonly #hidden = new Set<string>();
   #digests: Map<string, string> | undefined;
 
   /** @param source undefined when there are no secrets at all */
@@ -102,6 +106,24 @@ export class RunSecrets {
     if (added.length > 0) this.#use(added);
   }
 
+  /**
+   * Masks further values that no template can read, such as the password of a connection. Leaves out those that masking
+   * would find everywhere.
+   *
+   * @throws WavetrainError `secret_missing` when there are too many
+   */
+  hide(values: Iterable<string>): void {
+    const added = [...values].filter(
+      (value) => !this.#hidden.has(value) && findSecretProblem(value) === undefined,
+    );
+    if (added.length === 0) return;
+    this.masker = createMasker([...Object.values(this.#values ?? {}), ...this.#hidden, ...added]);
+    for (const value of added) {
+      this.#hidden.add(value);
+      this.#source?.onHidden?.(value);
+    }
+  }
+
   #describeMissing(name: string, { tasks }: NeededSecret): string {
     const [task = ''] = tasks;
     const advice = this.#source?.explain?.(this.#tenantId, name) ?? `set SECRET_${name} in the environment`;
@@ -116,14 +138,15 @@ export class RunSecrets {
       values[name] = value;
       digests.set(name, createHmac('sha256', DIGEST_KEY).update(value).digest('base64'));
     }
-    const all = Object.values(values);
-    if (all.length > MAX_SECRETS) {
-      const message = `a run can read ${MAX_SECRETS} secrets; this one reads ${all.length}: read fewer in its pipelines`;
-      throw new WavetrainError('secret_missing', message);
-    }
-    const masker = new Masker(all);
+    const masker = createMasker([...Object.values(values), ...this.#hidden]);
     this.#values = values;
     this.#digests = digests;
     this.masker = masker;
   }
+}
+
+function createMasker(values: readonly string[]): Masker {
+  if (values.length <= MAX_SECRETS) return new Masker(values);
+  const message = `a run can read ${MAX_SECRETS} secrets; this one reads ${values.length}: read fewer in its pipelines`;
+  throw new WavetrainError('secret_missing', message);
 }

@@ -49,10 +49,14 @@ export class UsedSecrets implements SecretSource {
 
   find(tenantId: string, name: string): string | undefined {
     const value = this.#source.find(tenantId, name);
-    if (value === undefined || this.#used.has(value) || findSecretProblem(value) !== undefined) return value;
+    if (value !== undefined) this.onHidden(value);
+    return value;
+  }
+
+  onHidden(value: string): void {
+    if (this.#used.has(value) || findSecretProblem(value) !== undefined) return;
     this.#used.add(value);
     this.#masker = undefined;
-    return value;
   }
 
   explain(tenantId: string, name: string): string {

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../../machines/types.js';
 import type { Json } from '../../common/json/json.js';
 import type { LiveEvent } from '../events/event.js';
-import type { PublishedFile } from '../invocation/files/artifact-store.js';
+import type { PublishedFile } from '../invocation/files/published-file.js';
 import type { ErrorRecord } from '../invocation/thrown-error.js';
 import type { Write } from '../session/session-overrides.js';
 

@@ -2,7 +2,7 @@ import type { Steps } from '../../common/scheduling/steps.js';
 import type { RunStatus } from '../../../machines/types.js';
 import type { LiveEvent } from '../events/event.js';
 import { type CountedEvent, isCounted, type PastEvents } from '../events/journal.js';
-import type { PublishedFile } from '../invocation/files/artifact-store.js';
+import type { PublishedFile } from '../invocation/files/published-file.js';
 import { type CallBegun, type Fact, measureNestedFact } from './fact.js';
 import { attemptPrefix, enclosingPlaces, isInsideAttempt, NestedPlaces } from './nested-places.js';
 import { PendingEvents } from './pending-events.js';

@@ -5,7 +5,8 @@ import { formatFirst } from '../../common/text.js';
 import { formatProblem } from '../../definition/problems/problem.js';
 import type { CheckNestedPipeline, CheckResult, Pipeline } from '../../pipelines/pipeline.js';
 import { decodeText } from '../../tools/files/regular-file.js';
-import type { FileAccess, PipelineCall } from '../../tools/tool.js';
+import type { FileAccess } from '../../tools/files/access.js';
+import type { PipelineCall } from '../../tools/tool.js';
 import type { StepRunner } from '../prepare/step-runner.js';
 import type { NestedRunLimiter } from './nested-run-limiter.js';
 

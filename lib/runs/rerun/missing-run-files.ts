@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { PublishedFile } from '../../execution/invocation/files/artifact-store.js';
+import type { PublishedFile } from '../../execution/invocation/files/published-file.js';
 import type { LocalExecutor } from '../../execution/local-executor.js';
 
 /**

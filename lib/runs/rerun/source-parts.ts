@@ -1,7 +1,7 @@
 import type { TaskFailure } from '../../common/errors.js';
 import type { Json, JsonObject } from '../../common/json/json.js';
 import { estimateLength } from '../../common/json/json-writer.js';
-import type { PublishedFile } from '../../execution/invocation/files/artifact-store.js';
+import type { PublishedFile } from '../../execution/invocation/files/published-file.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import type { ItemOutcomes, RunDefinition, RerunSource } from '../../execution/prepare/rerun-source.js';
 import type { TaskOutcome } from '../../execution/results.js';

@@ -1,7 +1,7 @@
 import type { TaskFailure } from '../../common/errors.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import type { PublishedFile } from '../../execution/invocation/files/artifact-store.js';
+import type { PublishedFile } from '../../execution/invocation/files/published-file.js';
 import type { AnyRun } from '../../execution/local-executor.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import type {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import { applySchemaInSteps, describeSource } from '../files/export/apply-schema.js';
@@ -12,7 +13,16 @@ import { type NamedTable, toXlsx } from '../files/export/xlsx.js';
 import { assertFileName } from '../files/file-name.js';
 import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { runForAttempt } from '../../common/scheduling/run-in-slices.js';
-import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
+import {
+  formatObjectUrl,
+  isObjectUrl,
+  type ObjectName,
+  parseObjectName,
+} from '../files/object-stores/object-url.js';
+import { defineTool, type InputsOf, type ToolContext, type WrittenArtifact } from '../tool.js';
+import { encodeText, once } from './files/content.js';
+import { CONNECTION_INPUT } from './files/places.js';
+import { type TransferTarget, writeTarget } from './files/transfer.js';
 
 /** The endings of the names of files; a name without any of them gets the first. */
 const FORMATS = {
@@ -39,7 +49,13 @@ const inputs = {
     default: null,
     description: 'the format of the file; default: by the ending of filename, or else markdown',
   },
-  filename: { type: 'string', default: null, description: 'the name of the file; default artifact' },
+  filename: {
+    type: 'string',
+    default: null,
+    description:
+      'the name of the file; default artifact. An object such as s3://bucket/report.xlsx is written to its store, and is no file of the run',
+  },
+  connection: CONNECTION_INPUT,
   schema: {
     type: 'object',
     default: null,
@@ -102,7 +118,8 @@ export const exportFile = defineTool({
   async run(given, context) {
     const { filename, schema, output_dir: outputDir } = given;
     if (outputDir !== null) context.log('output_dir has no effect: run --artifacts names the folder');
-    const base = filename === null || filename === '' ? 'artifact' : filename;
+    const object = filename !== null && isObjectUrl(filename) ? parseObjectName(filename) : undefined;
+    const base = object === undefined ? filename || 'artifact' : basename(object.key);
     // Before endings are looked for: each look would copy megabytes.
     if (base.length > MAX_FILE_NAME_BYTES) assertFileName(base);
     const format = given.format ?? FORMAT_NAMES.find((each) => hasEnding(base, each)) ?? 'markdown';
@@ -110,10 +127,19 @@ export const exportFile = defineTool({
     const name = hasEnding(base, format) ? base : base + endings[0];
     // Before the work: a workbook takes seconds.
     assertFileName(name);
-    const written = await limiter.run(context, async () => {
-      const bytes = await toBytes({ ...given, format, filename: base }, context);
-      return await context.artifacts.write({ name, bytes, media_type: mediaType });
-    });
+    const makeBytes = (): Promise<string | Uint8Array> =>
+      toBytes({ ...given, format, filename: base }, context);
+    const written = await (object === undefined
+      ? limiter.run(context, async () =>
+          context.artifacts.write({ name, bytes: await makeBytes(), media_type: mediaType }),
+        )
+      : // Others do not wait for the store.
+        writeObject(
+          { ...object, key: object.key.slice(0, object.key.length - base.length) + name },
+          await limiter.run(context, makeBytes),
+          { mediaType, connection: given.connection ?? undefined },
+          context,
+        ));
     return {
       status: 'success',
       format,
@@ -164,6 +190,23 @@ async function toWorkbook(given: ExportInputs, context: ToolContext): Promise<Ui
     tables.push({ name: 'Notes', table: { columns: NOTE_COLUMNS, rows } });
   }
   return await toXlsx(tables, context);
+}
+
+/** Writes the file to a store instead. */
+async function writeObject(
+  object: ObjectName,
+  bytes: string | Uint8Array,
+  { mediaType, connection }: Pick<TransferTarget, 'mediaType' | 'connection'>,
+  context: ToolContext,
+): Promise<WrittenArtifact> {
+  const url = formatObjectUrl(object);
+  const place = { kind: 'object', object, url } as const;
+  const target = { place, connection, mediaType, ifExists: 'replace' } as const;
+  const size = Buffer.byteLength(bytes);
+  context.holdMemory(size);
+  const source = { size, pieces: typeof bytes === 'string' ? encodeText(bytes) : once(bytes) };
+  const { path } = await writeTarget(source, target, context);
+  return { name: basename(object.key), path, media_type: mediaType, size };
 }
 
 /** Reads a text that is JSON, perhaps as models write it, and applies the schema. */

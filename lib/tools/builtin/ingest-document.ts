@@ -9,6 +9,7 @@ import { logScans, readImages } from '../documents/read-images.js';
 import { parseLocally } from '../documents/local-parser.js';
 import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { defineTool, type Tool } from '../tool.js';
+import { CONNECTION_INPUT } from './files/places.js';
 
 /**
  * Creates the tool that reads documents, from the allowed folders and from public addresses (D49, D51).
@@ -27,8 +28,8 @@ export function createIngestDocument(
       path: {
         required: true,
         description:
-          'a file in one of the allowed folders, an http or https URL, a document that was read before, a result of ' +
-          'fetch_data, or a list of these',
+          'a file in one of the allowed folders, an object such as s3://bucket/key, an http or https URL, a document that was ' +
+          'read before, a result of fetch_data, or a list of these',
       },
       format: {
         type: 'string',
@@ -70,6 +71,7 @@ export function createIngestDocument(
         description:
           'provider/model that reads them, such as openai/gpt-4o; default: WAVETRAIN_OCR_MODEL, then WAVETRAIN_MODEL',
       },
+      connection: CONNECTION_INPUT,
       max_tokens: {
         type: 'integer',
         minimum: 1,
@@ -96,7 +98,9 @@ export function createIngestDocument(
         ...(delimiter !== null && { delimiter: parseDelimiter(delimiter) }),
       };
       const drawScans = isReadByModel(inputs);
-      let documents = await loadDocuments(path, { format, csv, drawScans, parse, limiter }, context);
+      const connection = inputs.connection ?? undefined;
+      const options = { format, csv, drawScans, connection, parse, limiter };
+      let documents = await loadDocuments(path, options, context);
       if (drawScans)
         documents = await readImages(documents, { model: model ?? undefined, maxTokens }, context);
       else logScans(documents, context.log);

@@ -9,6 +9,7 @@ import { findColumns } from '../schemas/document-columns.js';
 import { assertFieldCount, createField, readFields, type Schema } from '../schemas/schema.js';
 import { runLongWork } from '../../common/scheduling/run-in-slices.js';
 import { defineTool, type Registries, type ToolContext } from '../tool.js';
+import { CONNECTION_INPUT } from './files/places.js';
 
 /** Reads the schema of what is to be extracted from documents (D49). */
 export const loadSchema = defineTool({
@@ -20,7 +21,7 @@ export const loadSchema = defineTool({
       required: true,
       registry: 'schemas',
       description:
-        'a .json, .yaml or .yml file in one of the allowed folders; the name of a registered schema; a list of names ' +
+        'a .json, .yaml or .yml file in one of the allowed folders, or such an object, s3://bucket/key; the name of a registered schema; a list of names ' +
         'or fields; an object from names to types, or with fields; a document with columns; or a schema',
     },
     hint: {
@@ -28,6 +29,7 @@ export const loadSchema = defineTool({
       default: null,
       description: 'the description of fields that come from a document',
     },
+    connection: CONNECTION_INPUT,
     task_id: { type: 'string', default: null, description: 'a text that the output repeats' },
   },
   output: {
@@ -35,10 +37,10 @@ export const loadSchema = defineTool({
     description: 'fields (name, type_hint, required, description, …), source, raw and task_id',
     type: 'object',
   },
-  async run({ source, hint, task_id: taskId }, context, registries) {
+  async run({ source, hint, connection, task_id: taskId }, context, registries) {
     const schema =
       typeof source === 'string'
-        ? await loadNamed(source, context, registries)
+        ? await loadNamed(source, connection ?? undefined, context, registries)
         : await readValue(source, hint, context);
     return taskId === null ? schema : { ...schema, task_id: taskId };
   },
@@ -46,6 +48,7 @@ export const loadSchema = defineTool({
 
 async function loadNamed(
   source: string,
+  connection: string | undefined,
   context: ToolContext,
   registries: Registries | undefined,
 ): Promise<Schema> {
@@ -54,7 +57,7 @@ async function loadNamed(
     const raw = [...registered.fields];
     return { fields: readFields(raw, `the schema "${source}"`), source, raw, task_id: null };
   }
-  if (/\.(json|ya?ml)$/i.test(source)) return await loadFile(source, context);
+  if (/\.(json|ya?ml)$/i.test(source)) return await loadFile(source, connection, context);
   const names = [...(registries?.schemas.keys() ?? [])].sort();
   const known = names.length === 0 ? 'none is registered' : `the schemas are ${joinFirst(names, MAX_NAMES)}`;
   throw ToolError.nonRetryable(
@@ -65,8 +68,12 @@ async function loadNamed(
 const MAX_NAMES = 20;
 const MAX_SHOWN = 100;
 
-async function loadFile(path: string, { files }: ToolContext): Promise<Schema> {
-  const { bytes } = await files.read(path);
+async function loadFile(
+  path: string,
+  connection: string | undefined,
+  { files }: ToolContext,
+): Promise<Schema> {
+  const { bytes } = await files.read(path, connection);
   const text = decodeText(bytes, path);
   if (text.length > MAX_SCHEMA_LENGTH)
     throw readError(path, `it is longer than ${MAX_SCHEMA_LENGTH / 1024} KiB, the limit for schemas`);

@@ -6,7 +6,13 @@ const AFTER_NUMBER = /^(?:\)|%|\)\s*%)$/;
 
 /** The cells of an HTML table, while they are read. */
 export class HtmlTable {
+  readonly position: number;
   readonly #rows: string[][] = [];
+
+  /** @param position where it begins among the tables and paragraphs of its document */
+  constructor(position: number) {
+    this.position = position;
+  }
 
   startRow(): void {
     this.#rows.push([]);

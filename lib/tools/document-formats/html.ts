@@ -19,12 +19,20 @@ const BLOCKS = new Set(
 /** The text below one heading, and its tables. */
 interface HtmlSection {
   readonly heading: string;
-  readonly paragraphs: string[];
-  readonly tables: string[];
+  /** In the order in which they end. */
+  readonly parts: SectionPart[];
+}
+
+/** A table, or a paragraph between tables. */
+interface SectionPart {
+  readonly type: 'prose' | 'table';
+  readonly text: string;
+  /** Where it begins among all parts: a table begins before those that are in it. */
+  readonly position: number;
 }
 
 /**
- * Reads HTML: a page for each section under h1 to h4, and one for each table after the section that it is in. Knows
+ * Reads HTML: a page for each section under h1 to h4, in which each table is a page between those of the prose before and after it. Knows
  * nothing of how elements look, so what a style hides is read, too.
  *
  * @throws ToolError, not retryable, when there are too many pages
@@ -41,9 +49,10 @@ export async function parseHtml(html: string, source: string): Promise<DocumentC
 /** Collects sections from the events of the parser. */
 class HtmlReader {
   title = '';
-  readonly #sections: HtmlSection[] = [{ heading: '', paragraphs: [], tables: [] }];
+  readonly #sections: HtmlSection[] = [{ heading: '', parts: [] }];
   /** Tables that are open, the innermost last. */
   readonly #tables: HtmlTable[] = [];
+  #parts = 0;
   #unseen = 0;
   /** The heading or title that is open. */
   #heading: string | undefined;
@@ -57,7 +66,7 @@ class HtmlReader {
       this.#heading = name;
     } else if (name === 'table') {
       this.#endParagraph();
-      this.#tables.push(new HtmlTable());
+      this.#tables.push(new HtmlTable(this.#parts++));
     } else if (name === 'tr') this.#tables.at(-1)?.startRow();
     else if (name === 'td' || name === 'th') this.#tables.at(-1)?.startCell();
     if (BLOCKS.has(name)) this.#endParagraph();
@@ -97,16 +106,16 @@ class HtmlReader {
     const heading = this.#takeText();
     this.#heading = undefined;
     if (name === 'title') this.title ||= heading;
-    else if (heading !== '') this.#sections.push({ heading, paragraphs: [], tables: [] });
+    else if (heading !== '') this.#sections.push({ heading, parts: [] });
   }
 
   #endTable(): void {
     const table = this.#tables.pop();
     const text = table?.toText() ?? '';
-    if (text === '') return;
+    if (table === undefined || text === '') return;
     // A table of one cell is there for the layout.
-    if (text.includes(' | ') || text.includes('\n')) this.#section.tables.push(text);
-    else this.#section.paragraphs.push(text);
+    const isTable = text.includes(' | ') || text.includes('\n');
+    this.#section.parts.push({ type: isTable ? 'table' : 'prose', text, position: table.position });
   }
 
   #endParagraph(): void {
@@ -116,7 +125,7 @@ class HtmlReader {
       return;
     }
     const text = this.#takeText();
-    if (text !== '') this.#section.paragraphs.push(text);
+    if (text !== '') this.#section.parts.push({ type: 'prose', text, position: this.#parts++ });
   }
 
   #takeText(): string {
@@ -132,16 +141,32 @@ function toPages(sections: readonly HtmlSection[], source: string): DocumentPage
     pages.push(textPage(pages.length + 1, text, metadata));
     assertPageCount(pages.length, source);
   };
-  for (const { heading, paragraphs, tables } of sections) {
+  for (const { heading, parts } of sections) {
     const described = { heading: heading === '' ? null : heading, note_label: findNoteLabel(heading) };
-    const prose = heading === '' ? paragraphs : [heading, ...paragraphs];
-    // The heading of a section of tables is in their metadata.
-    if (paragraphs.length > 0 || tables.length === 0) {
+    let prose: string[] = [];
+    const addProse = (): void => {
       for (const text of splitProse(prose)) add(text, { type: 'prose', ...described });
+      prose = [];
+    };
+    for (const { type, text } of withHeading(heading, parts)) {
+      if (type === 'prose') prose.push(text);
+      else {
+        addProse();
+        add(text, { type, ...described });
+      }
     }
-    for (const text of tables) add(text, { type: 'table', ...described });
+    addProse();
   }
   return pages;
+}
+
+/** The parts in their order, the heading before the first paragraph; that of a section of tables is in their metadata. */
+function withHeading(heading: string, parts: readonly SectionPart[]): readonly SectionPart[] {
+  const ordered = parts.toSorted((a, b) => a.position - b.position);
+  const first = ordered.findIndex(({ type }) => type === 'prose');
+  if (heading === '' || (first < 0 && ordered.length > 0)) return ordered;
+  const position = ordered[first]?.position ?? 0;
+  return ordered.toSpliced(Math.max(first, 0), 0, { type: 'prose', text: heading, position });
 }
 
 /** Joins paragraphs to texts of a length that fits into a prompt; a longer paragraph stays whole. */

@@ -23,6 +23,8 @@ export interface LoadDocumentOptions {
   readonly format: 'auto' | DocumentFormat;
   readonly csv: CsvReadOptions;
   readonly drawScans: boolean;
+  /** Of objects of stores; undefined finds it by their buckets. */
+  readonly connection: string | undefined;
   readonly parse: (request: ParseRequest, context: ToolContext) => Promise<DocumentContent>;
   readonly limiter: ConcurrencyLimiter;
 }
@@ -118,12 +120,12 @@ type LoadedDocument = Record<string, unknown> & {
 
 async function loadOne(
   from: string,
-  { format, csv, drawScans, parse }: LoadDocumentOptions,
+  { format, csv, drawScans, connection, parse }: LoadDocumentOptions,
   context: ToolContext,
 ): Promise<LoadedDocument> {
   const read = /^https?:\/\//i.test(from)
     ? await fetchBytes(from, context)
-    : { source: from, bytes: (await context.files.read(from)).bytes, sourceUrl: null };
+    : { source: from, bytes: (await context.files.read(from, connection)).bytes, sourceUrl: null };
   const { source, bytes, contentType } = read;
   if (format !== 'auto') assertFormat(format, read);
   const detected = format === 'auto' ? detectFormat(read) : format;

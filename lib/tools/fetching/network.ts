@@ -62,10 +62,11 @@ class GuardedNetwork implements NetworkAccess {
     const request = createRequest(url, options);
     this.#dispatcher ??= createDispatcher(this.#rules);
     const dispatcher = await this.#dispatcher;
-    const { tenantId, signal, pauseTimeout } = caller;
+    const { tenantId, pauseTimeout } = caller;
+    const signal = options.outlivesAttempt === true ? new AbortController().signal : caller.signal;
     if (signal.aborted) throw stoppedError(signal);
     return await this.#inFlight.run({ tenant_id: tenantId, signal, pauseTimeout }, () =>
-      new Exchange(dispatcher, options, caller).run(request),
+      new Exchange(dispatcher, options, { ...caller, signal }).run(request),
     );
   }
 }
@@ -100,12 +101,16 @@ async function createDispatcher(rules: AddressRules): Promise<Dispatcher> {
   });
 }
 
+/** Time for a request that is sent although its attempt is over. */
+const CLEAN_UP_MS = 10_000;
+
 /** One request of a tool, with the redirects that it follows. */
 class Exchange {
   readonly #dispatcher: Dispatcher;
   readonly #caller: FetchCaller;
   readonly #maxBytes: number;
   readonly #timeoutMs: number;
+  readonly #isTransfer: boolean;
   /** Bytes of the current response that have arrived; undefined before its headers have. */
   #arrivedBytes: number | undefined;
 
@@ -113,12 +118,15 @@ class Exchange {
     this.#dispatcher = dispatcher;
     this.#caller = caller;
     this.#maxBytes = options.maxBytes ?? FETCH_LIMITS.responseBytes;
-    this.#timeoutMs = options.timeoutMs ?? FETCH_LIMITS.timeoutMs;
+    const timeoutMs = options.timeoutMs ?? FETCH_LIMITS.timeoutMs;
+    this.#timeoutMs = options.outlivesAttempt === true ? Math.min(timeoutMs, CLEAN_UP_MS) : timeoutMs;
+    this.#isTransfer = options.isTransfer === true;
   }
 
   async run(draft: RequestDraft): Promise<FetchedResponse> {
     const { clock, signal } = this.#caller;
-    const timer = new RequestTimer(clock, { totalMs: this.#timeoutMs, idleMs: FETCH_LIMITS.idleMs }, signal);
+    const idleMs = this.#isTransfer ? this.#timeoutMs : FETCH_LIMITS.idleMs;
+    const timer = new RequestTimer(clock, { totalMs: this.#timeoutMs, idleMs }, signal);
     let request: OutgoingRequest = { ...draft, body: undefined };
     try {
       request = { ...draft, body: await this.#makeBody(draft) };
@@ -139,9 +147,14 @@ class Exchange {
   /** Makes the body of a request that is sent now, and takes memory of the run for it. */
   async #makeBody({ body }: RequestDraft): Promise<string | Uint8Array | undefined> {
     const made = typeof body === 'function' ? await body() : body;
-    if (made !== undefined) this.#caller.reserve(made.length);
+    if (made !== undefined) this.#reserve(made.length);
     return made;
   }
+
+  /** Takes memory of the run, unless the tool has done so. */
+  readonly #reserve = (bytes: number): void => {
+    if (!this.#isTransfer) this.#caller.reserve(bytes);
+  };
 
   /** Returns the response, or the request that follows from a redirect. */
   async #send(request: OutgoingRequest, timer: RequestTimer): Promise<FetchedResponse | OutgoingRequest> {
@@ -159,13 +172,13 @@ class Exchange {
     this.#arrivedBytes = 0;
     const received = joinHeaders(response.headers);
     try {
-      const next = redirectRequest(request, statusCode, received['location']);
+      const next = this.#isTransfer ? undefined : redirectRequest(request, statusCode, received['location']);
       if (next !== undefined) return next;
       if (method !== 'HEAD' && Number(received['content-length']) > this.#maxBytes)
         throw tooLargeError(this.#maxBytes);
-      const bytes = await readBody(body, received['content-encoding'], {
+      const bytes = await readBody(body, this.#isTransfer ? undefined : received['content-encoding'], {
         maxBytes: this.#maxBytes,
-        onKept: this.#caller.reserve,
+        onKept: this.#reserve,
         pause: () => pauseWhenOver({ tenant_id: this.#caller.tenantId, signal: this.#caller.signal }),
         onArrived: (count) => {
           timer.touch();

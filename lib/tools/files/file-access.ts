@@ -1,13 +1,22 @@
-import { realpath } from 'node:fs/promises';
-import { isAbsolute, join, resolve } from 'node:path';
-import { errorCode, ToolError } from '../../common/errors.js';
-import { describeErrno, isPathInside } from '../../common/files.js';
+import { join, resolve } from 'node:path';
 import { MAX_FILE_BYTES } from '../../common/limits.js';
-import { readError, readRegularFile } from './regular-file.js';
-import type { FileAccess } from '../tool.js';
+import type { FileAccess, FolderAccess } from './access.js';
+import { AllowedFolders, type DescribeFolders } from './allowed-folders.js';
+import { listFolder } from './folder-list.js';
+import { isObjectUrl } from './object-stores/object-url.js';
+import type { ObjectContext } from './object-stores/open-store.js';
+import { openRegularFile, readRegularFile } from './regular-file.js';
+import { type WritableFolders, writeInside } from './written-file.js';
 
-/** Names the allowed folders in errors. */
-type DescribeFolders = (folders: readonly string[]) => string;
+/** What tools may do with files besides reading them. */
+export interface FileAccessOptions {
+  /** Where tools may write files, which they may read, too. Default: nowhere. */
+  readonly writable?: WritableFolders | undefined;
+  /** Names the allowed folders in errors. Default: by their paths. */
+  readonly describe?: DescribeFolders | undefined;
+  /** Gives paths as their callers wrote them, and not where the files are. */
+  readonly hidesFolders?: boolean | undefined;
+}
 
 /**
  * Creates the access of tools to files: inside `roots` and nowhere else (D51). Whatever the path and its symbolic
@@ -16,85 +25,83 @@ type DescribeFolders = (folders: readonly string[]) => string;
  *
  * Reading rejects with a ToolError, not retryable, that names the allowed folders and the path as it was given.
  *
- * @param limitBytes the size of the largest file
+ * @param limitBytes the size of the largest file that is read at once
  */
 export function fileAccess(
   roots: readonly string[],
   limitBytes: number = MAX_FILE_BYTES,
-  describe: DescribeFolders = (folders) => [...new Set(folders)].join(', '),
+  options: FileAccessOptions = {},
 ): FileAccess {
-  const folders = roots.map((root) => resolve(root));
+  const { writable } = options;
+  if (writable?.byTenant !== true) return accessTo(roots, writable, limitBytes, options);
+  return {
+    ...accessTo(roots, undefined, limitBytes, options),
+    forTenant: (tenantId) => accessTo(roots, ownFolders(writable, tenantId), limitBytes, options),
+  };
+}
+
+function accessTo(
+  roots: readonly string[],
+  writable: WritableFolders | undefined,
+  limitBytes: number,
+  options: FileAccessOptions,
+): FileAccess {
+  const readable = new AllowedFolders(roots, options.describe);
+  // Last: a file that was written must hide none that was there.
+  const folders = new AllowedFolders([...roots, ...(writable?.folders ?? [])], options.describe);
   return {
     async read(path) {
-      assertValidPath(path, folders, describe);
-      const allowed = await resolveExisting(folders, describe);
-      for (const candidate of listCandidates(path, folders, allowed, describe)) {
-        const real = await resolveRealPath(candidate, path);
-        if (real === undefined) continue;
-        if (!allowed.some((folder) => isPathInside(real, folder)))
-          throw outsideError(path, describe(folders));
-        return { path: real, bytes: await readRegularFile(real, path, limitBytes) };
-      }
-      const search = isAbsolute(path)
-        ? `Files in ${describe(folders)} may be read`
-        : `Looked in ${describe(folders)}`;
-      throw readError(path, `there is no such file. ${search}`);
+      const real = await folders.find(path);
+      return { path: real, bytes: await readRegularFile(real, path, limitBytes) };
+    },
+    folders: {
+      open: async (path) => openRegularFile(await folders.find(path), path),
+      list: async (path, isDeep) => listFolder(await folders.findFolder(path), path, isDeep),
+      write: (path, pieces, isNew) =>
+        writeInside(writable, path, pieces, {
+          isNew,
+          hiddenFrom: options.hidesFolders ? readable : undefined,
+        }),
     },
   };
 }
 
 /** The access of a server's tools to files. Its errors do not show remote callers where the folders are. */
-export function serverFileAccess(roots: readonly string[]): FileAccess {
-  return fileAccess(roots, MAX_FILE_BYTES, () => 'the folders in SERVICE_FILE_ROOTS');
+export function serverFileAccess(roots: readonly string[], writable: readonly string[] = []): FileAccess {
+  return fileAccess(roots, MAX_FILE_BYTES, {
+    describe: () => 'the folders in SERVICE_FILE_ROOTS',
+    hidesFolders: true,
+    ...(writable.length > 0 && { writable: { folders: writable, byTenant: true } }),
+  });
 }
 
-function assertValidPath(path: string, folders: readonly string[], describe: DescribeFolders): void {
-  if (path === '') throw ToolError.nonRetryable('the path is empty: name a file');
-  if (path.includes('\0'))
-    throw readError(path.replaceAll('\0', '\\0'), 'a path cannot hold a NUL character');
-  if (folders.length === 0)
-    throw readError(path, 'tools may read no files here: name folders in SERVICE_FILE_ROOTS to allow it');
-  if (path.split(/[\\/]/).includes('..'))
-    throw outsideError(path, describe(folders), 'a path may not climb with ".."');
+/** As keys files allow them: a tenant is the name of a folder, and leads to no other one. */
+const TENANT = /^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,127}$/;
+
+/** The folders of one tenant in the folders of all; none for a tenant whose name could lead elsewhere. */
+function ownFolders({ folders }: WritableFolders, tenantId: string): WritableFolders | undefined {
+  if (!TENANT.test(tenantId)) return undefined;
+  return { folders: folders.map((folder) => join(resolve(folder), tenantId)) };
 }
 
-async function resolveExisting(folders: readonly string[], describe: DescribeFolders): Promise<string[]> {
-  const found: string[] = [];
-  for (const folder of folders) {
-    const real = await resolveRealPath(folder, describe([folder]));
-    if (real !== undefined) found.push(real);
+/** The files that the tools of one attempt may read: those of the allowed folders (D51), and objects of the tenant's stores (D92). */
+export class AttemptFiles implements FileAccess {
+  readonly #files: FileAccess;
+  readonly #context: ObjectContext;
+
+  constructor(files: FileAccess, context: ObjectContext & { readonly tenant_id: string }) {
+    this.#files = files.forTenant?.(context.tenant_id) ?? files;
+    this.#context = context;
   }
-  return found;
-}
 
-/** Lists the paths to try, in order. Never touches a path outside the folders, not even to see whether it exists. */
-function listCandidates(
-  path: string,
-  folders: readonly string[],
-  allowed: readonly string[],
-  describe: DescribeFolders,
-): string[] {
-  if (!isAbsolute(path)) return folders.map((folder) => join(folder, path));
-  if ([...folders, ...allowed].some((folder) => isPathInside(path, folder))) return [path];
-  throw outsideError(path, describe(folders));
-}
-
-/** Follows all symbolic links; returns undefined when the path does not exist. */
-async function resolveRealPath(candidate: string, displayPath: string): Promise<string | undefined> {
-  try {
-    return await realpath(candidate);
-  } catch (error) {
-    const code = errorCode(error);
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw readError(displayPath, describeErrno(error));
+  get folders(): FolderAccess | undefined {
+    return this.#files.folders;
   }
-}
 
-function outsideError(
-  path: string,
-  folders: string,
-  reason = 'it is outside the allowed folders',
-): ToolError {
-  const advice = 'move the file there, or add its folder to SERVICE_FILE_ROOTS';
-  return readError(path, `${reason}. Files in ${folders} may be read: ${advice}`);
+  async read(path: string, connection?: string): Promise<{ readonly path: string; readonly bytes: Buffer }> {
+    if (!isObjectUrl(path)) return await this.#files.read(path);
+    // Most runs read no objects.
+    const { readObject } = await import('./object-stores/open-store.js');
+    return { path, bytes: await readObject(path, connection, this.#context, MAX_FILE_BYTES) };
+  }
 }

@@ -3,6 +3,7 @@ import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
 import { decodeUtf8, describeErrno } from '../../common/files.js';
 import { formatMebibytes } from '../../common/text.js';
+import type { FileStream } from './access.js';
 
 /**
  * Reads a regular file of at most `limitBytes`. Never blocks, as opening a named pipe would, and detects a symbolic
@@ -16,19 +17,61 @@ export async function readRegularFile(
   displayPath: string,
   limitBytes: number,
 ): Promise<Buffer> {
-  try {
-    // Opening a device can already trigger it.
-    assertRegular(await stat(real), displayPath);
-    const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  return await describingFailures(displayPath, async () => {
+    const { handle, size } = await openSafely(real, displayPath);
     try {
-      const opened = await handle.stat();
-      assertRegular(opened, displayPath);
-      await assertUnmoved(opened, real, displayPath);
-      if (opened.size > limitBytes) throw sizeError(displayPath, limitBytes);
+      if (size > limitBytes) throw sizeError(displayPath, limitBytes);
       return await readLimited(handle, limitBytes, displayPath);
     } finally {
       await handle.close();
     }
+  });
+}
+
+/** Opens a regular file of any size, as {@link readRegularFile} does. @throws ToolError, not retryable */
+export async function openRegularFile(real: string, displayPath: string): Promise<FileStream> {
+  return await describingFailures(displayPath, async () => {
+    const { handle, size, mtimeMs } = await openSafely(real, displayPath);
+    await handle.close();
+    return { size, modifiedMs: Math.floor(mtimeMs), pieces: readPieces(real, displayPath) };
+  });
+}
+
+/** Opens the file again: nobody closes one that is never read. */
+async function* readPieces(real: string, displayPath: string): AsyncGenerator<Uint8Array, undefined> {
+  const { handle } = await describingFailures(displayPath, () => openSafely(real, displayPath));
+
+  try {
+    const stream = handle.createReadStream({ autoClose: false, highWaterMark: PIECE_BYTES });
+    yield* stream as AsyncIterable<Buffer>;
+  } finally {
+    await handle.close();
+  }
+  return undefined;
+}
+
+const PIECE_BYTES = 2 ** 18;
+
+type SafeFile = Pick<Stats, 'size' | 'mtimeMs'> & { readonly handle: FileHandle };
+
+async function openSafely(real: string, displayPath: string): Promise<SafeFile> {
+  // Opening a device can already trigger it.
+  assertRegular(await stat(real), displayPath);
+  const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const opened = await handle.stat();
+    assertRegular(opened, displayPath);
+    await assertUnmoved(opened, real, displayPath);
+    return { handle, size: opened.size, mtimeMs: opened.mtimeMs };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function describingFailures<T>(displayPath: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     if (error instanceof ToolError) throw error;
     throw readError(displayPath, describeFailure(error));
@@ -52,7 +95,7 @@ async function assertUnmoved(opened: Stats, real: string, displayPath: string): 
 async function readLimited(handle: FileHandle, limitBytes: number, displayPath: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  const stream = handle.createReadStream({ end: limitBytes, autoClose: false, highWaterMark: 2 ** 18 });
+  const stream = handle.createReadStream({ end: limitBytes, autoClose: false, highWaterMark: PIECE_BYTES });
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     length += chunk.length;

@@ -58,6 +58,17 @@ describe('select (D49)', () => {
       expect(await numbers({})).to.deep.equal([1, 2, 3, 4]);
     });
 
+    it('all pages, with the label of all, for an empty list of pages, and for a prompt of which no page has a word', async () => {
+      for (const inputs of [{ pages: [] }, { prompt: 'dividends' }, { pages: [], prompt: 'dividends' }]) {
+        expect(await choose({ document: DOCUMENT, ...inputs })).to.have.property(
+          'selector_prompt',
+          '[passthrough]',
+        );
+        expect(await numbers(inputs)).to.deep.equal([1, 2, 3, 4]);
+      }
+      expect(await numbers({ pages: [], prompt: 'employees' })).to.deep.equal([2, 3]);
+    });
+
     it('pages that a prompt selects have the label of explicit ones', async () => {
       expect(await choose({ document: DOCUMENT, prompt: 'employees' })).to.deep.include({
         selector_prompt: '[explicit pages]',
@@ -102,7 +113,6 @@ describe('select (D49)', () => {
 
   it('says which pages there are when none of those named is, and refuses what is no page number', async () => {
     expect(await catchMessage({ document: DOCUMENT, pages: [9] })).to.contain('it has 1, 2, 3, 4');
-    expect(await catchMessage({ document: DOCUMENT, pages: [] })).to.contain('"pages" is empty');
     for (const pages of [['two'], [0], [1.5], [null]]) {
       expect(await catchMessage({ document: DOCUMENT, pages })).to.contain(
         'use page numbers such as 3, or "1-3"',

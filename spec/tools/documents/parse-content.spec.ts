@@ -49,11 +49,27 @@ describe('parseContent', () => {
         '<table><tr><th>x<th>y<tr><td>1<td>2</table><h5>small</h5>e<h4>Two</h4><table><tr><td>p<td>q</table>';
       expect(await shown(body)).to.deep.equal([
         ['prose', null, 'before'],
-        ['prose', 'One', 'One\n\na b&c\n\nd\n\nsmall\n\ne'],
+        ['prose', 'One', 'One\n\na b&c\n\nd'],
         ['table', 'One', 'x | y\n1 | 2'],
+        ['prose', 'One', 'small\n\ne'],
         ['table', 'Two', 'p | q'],
       ]);
       expect(await parse('html', Buffer.from(body))).to.have.property('title', 'T');
+    });
+
+    it('gives prose, a table and prose again as three pages, with a heading before the first prose only', async () => {
+      const table = '<table><tr><td>x<td>y</table>';
+      expect(await shown(`a${table}b`)).to.deep.equal([
+        ['prose', null, 'a'],
+        ['table', null, 'x | y'],
+        ['prose', null, 'b'],
+      ]);
+      expect(await shown(`<h2>H</h2>${table}<p>b</p>${table}c`)).to.deep.equal([
+        ['table', 'H', 'x | y'],
+        ['prose', 'H', 'H\n\nb'],
+        ['table', 'H', 'x | y'],
+        ['prose', 'H', 'c'],
+      ]);
     });
 
     it('writes numbers in brackets as negative, with the signs that filings put into cells of their own', async () => {
@@ -170,10 +186,12 @@ describe('parseContent', () => {
   describe('of DOCX', () => {
     it('gives a page for each section and table, as of HTML', async () => {
       const table = `<w:tbl><w:tr><w:tc>${docxParagraph('x')}</w:tc><w:tc>${docxParagraph('(1,000)')}</w:tc></w:tr></w:tbl>`;
-      const bytes = makeDocx(docxParagraph('Title', 'Heading1') + docxParagraph('Body') + table);
-      expect((await pagesOf('docx', bytes)).map(({ text }) => text)).to.deep.equal([
+      const body =
+        docxParagraph('Title', 'Heading1') + docxParagraph('Body') + table + docxParagraph('After');
+      expect((await pagesOf('docx', makeDocx(body))).map(({ text }) => text)).to.deep.equal([
         'Title\n\nBody',
         'x | -1000',
+        'After',
       ]);
     });
 

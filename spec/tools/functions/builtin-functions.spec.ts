@@ -48,9 +48,11 @@ describe('The functions that come with the package (D49)', () => {
     );
   });
 
-  it('period_label names half years', () => {
-    expect(call('period_label', { date: '2025-07-01', period_type: 'semi_annual' })).to.equal('H2 2025');
-    expect(call('period_label', { date: '2025-06-30', period_type: 'semi_annual' })).to.equal('H1 2025');
+  it('period_label names half years, whose type has two names', () => {
+    for (const period_type of ['half_year', 'semi_annual']) {
+      expect(call('period_label', { date: '2025-07-01', period_type })).to.equal('H2 2025');
+      expect(call('period_label', { date: '2025-06-30', period_type })).to.equal('H1 2025');
+    }
   });
 
   it('ticker_lookup and fiscal_year_end find a name in whole words only', () => {
@@ -58,10 +60,54 @@ describe('The functions that come with the package (D49)', () => {
     expect(call('fiscal_year_end', { company: 'Pineapple Farms' })).to.equal('12-31');
   });
 
+  for (const [company, ticker] of [
+    ['JP Morgan Chase', 'JPM'],
+    ['J.P. Morgan', 'JPM'],
+    ['JPMorgan Chase & Co.', 'JPM'],
+    ['Procter and Gamble', 'PG'],
+    ['Procter Gamble', 'PG'],
+    ['Coca Cola', 'KO'],
+    ['The Coca-Cola Company', 'KO'],
+    ['Johnson and Johnson', 'JNJ'],
+    ['Berkshire', 'BRK-B'],
+    ['Berkshire Inc.', 'BRK-B'],
+    ['Wal-Mart Stores', 'WMT'],
+    ['Amazon.com', 'AMZN'],
+  ]) {
+    it(`ticker_lookup knows ${company}, a name in another spelling, or with a word more or less`, () => {
+      expect(call('ticker_lookup', { company: company ?? '' })).to.equal(ticker);
+    });
+  }
+
+  it('ticker_lookup guesses no company from a word that many have, or from the beginning of another name', () => {
+    for (const company of [
+      'Bank',
+      'Bank of',
+      'The Group',
+      'Johnson Controls',
+      'Morgan Stanley',
+      'Chase',
+      '&',
+      '日本',
+    ]) {
+      expect(() => call('ticker_lookup', { company }), company).to.throw('no ticker is known');
+    }
+  });
+
   it('financial_scale_normalize takes rates, and says which currency has none', () => {
     const args = { value: '3000', source_currency: 'XXX', target_currency: 'USD', target_scale: 'thousands' };
     expect(call('financial_scale_normalize', { ...args, rates: { XXX: 0.5 } })).to.equal(1.5);
     expect(() => call('financial_scale_normalize', args)).to.throw('no rate for "XXX"');
+  });
+
+  it('financial_scale_normalize takes currencies in letters of any case, also in its rates', () => {
+    const args = { value: 1000, source_currency: 'eur', target_currency: 'USD', target_scale: 'ones' };
+    expect(call('financial_scale_normalize', args)).to.equal(1040);
+    expect(call('financial_scale_normalize', { ...args, target_currency: ' Eur ' })).to.equal(1000);
+    expect(call('financial_scale_normalize', { ...args, rates: { EUR: 2 } })).to.equal(2000);
+    expect(
+      call('financial_scale_normalize', { ...args, source_currency: 'EUR', rates: { eur: 3 } }),
+    ).to.equal(3000);
   });
 
   it('read lists from a text that has prose around its JSON, and an empty list from anything else', () => {
@@ -131,6 +177,23 @@ describe('The functions that come with the package (D49)', () => {
         segment_names: 'so: {"[2]": "Cloud & more"}',
       }),
     ).to.deep.equal([{ 'seg_[1]': 1, seg__cloud_more: 2, ['__proto__']: 3 }]);
+  });
+
+  it('apply_segment_names finds a label by a key that ends in it, or that has a sign such as &', () => {
+    const rename = (fields: JsonObject, names: JsonObject): unknown =>
+      call('apply_segment_names', { extracted_fields: [fields], segment_names: names });
+    expect(
+      rename(
+        { 'rev_[1]': 1, 'rev_[2]': 2, x: 3 },
+        { 'segment [1]': 'Search', 'seg_name_[2]': 'Cloud', '[2]': 'AI' },
+      ),
+    ).to.deep.equal([{ rev__search: 1, rev__ai: 2, x: 3 }]);
+    expect(rename({ 'of [1] and [2]': 1 }, { '[2]': 'Cloud' })).to.deep.equal([{ 'of [1] and _cloud': 1 }]);
+    expect(rename({ 'rev_R&D': 1, 'R&Dx': 2, rev: 3 }, { 'R&D': 'Research', rev: 'Other' })).to.deep.equal([
+      { rev__research: 1, 'R&Dx': 2, rev: 3 },
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`a&${i}`, 'b']));
+    expect(() => rename({}, many)).to.throw('"segment_names" has 101 names: at most 100 are read');
   });
 
   for (const [title, names, fields, expected] of [

@@ -75,6 +75,16 @@ describe('The credit functions of examples/13-credit', () => {
     });
   });
 
+  it('validate_spread says of a spread without amounts that it was skipped, and warns of nothing', () => {
+    for (const nothing of [{}, { canonical_metrics: {} }, { canonical_metrics: { revenue: null } }]) {
+      const { gates, ...report } = call('validate_spread', { spread_data: nothing });
+      expect(report).to.deep.equal({ overall_status: 'SKIPPED', warnings: [], errors: [] });
+      expect(Object.values(gates as JsonObject)).to.deep.equal(
+        Array.from({ length: 6 }, () => ({ status: 'SKIPPED', delta_pct: null })),
+      );
+    }
+  });
+
   it('compute_proforma_stress gives the recorded numbers, in a text of as many rows', () => {
     const { arguments: args, gives } = recorded('compute_proforma_stress');
     const stress = call('compute_proforma_stress', { ...args, canonical_metrics: recordedMetrics() });

@@ -14,6 +14,7 @@ import {
   loadSetup,
   withPoolsHere,
 } from '../../input/load-definition.js';
+import { openConnections } from '../../input/connections.js';
 import { printProblems } from '../../input/problems.js';
 import { DEFAULT_TENANT, openSecrets } from '../../input/secrets.js';
 import type { FlagsOf, ShellRunCommand } from '../../input/shared-options.js';
@@ -68,6 +69,7 @@ export async function openLocalRegistry(
 ): Promise<LocalRegistry> {
   const { file, tools, mcp, model, store: named } = flags;
   const secrets = await openSecrets(context);
+  const connections = await openConnections(context);
   const env = model === undefined ? context.env : { ...context.env, WAVETRAIN_MODEL: model };
   const history =
     folder === undefined
@@ -89,15 +91,10 @@ export async function openLocalRegistry(
   });
   context.atEnd(() => commands.close());
   const { clock } = context;
-  const registry = await context.openRegistry(
-    fileRoots,
-    clock,
-    env,
-    secrets,
-    outputFolder,
-    history,
+  const registry = await context.openRegistry(fileRoots, clock, env, secrets, outputFolder, history, {
     commands,
-  );
+    connections,
+  });
   // Also when the run never begins.
   if (history !== undefined) context.atEnd(() => registry.close(0));
   const permit = (programs: AllowedCommands): void => {

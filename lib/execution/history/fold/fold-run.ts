@@ -7,7 +7,8 @@ import type { ItemEvent, LiveEvent, SubPipelineEvent, TaskEvent } from '../../ev
 import { type CountedEvent, isCounted, Journal } from '../../events/journal.js';
 import type { Fact, PlacedFact } from '../fact.js';
 import { isInsideAttempt } from '../nested-places.js';
-import type { ArtifactStore, PublishedFile } from '../../invocation/files/artifact-store.js';
+import type { ArtifactStore } from '../../invocation/files/artifact-store.js';
+import type { PublishedFile } from '../../invocation/files/published-file.js';
 import { copyToJsonInSteps } from '../../invocation/json-output.js';
 import type { MemoryBudget } from '../../memory-budget.js';
 import type { PreparedPlan } from '../../prepare/prepare-plan.js';

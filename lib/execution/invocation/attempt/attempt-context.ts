@@ -4,6 +4,8 @@ import { MAX_LOG_LENGTH } from '../../../common/limits.js';
 import { cutText, joinFirst, showValue } from '../../../common/text.js';
 import type { ModelAnswer, ModelRequest, TokenCounts } from '../../../models/model.js';
 import { measureRequest } from '../../../models/request-size.js';
+import { RunConnections } from '../../../tools/connections/run-connections.js';
+import { AttemptFiles } from '../../../tools/files/file-access.js';
 import type { ArtifactContent, ToolBlackboard, ToolContext } from '../../../tools/tool.js';
 import { toJsonOutput } from '../json-output.js';
 import { eventLoopBudget } from '../../run/event-loop-budget.js';
@@ -13,6 +15,7 @@ import { AnswerText } from './answer-text.js';
 import { findNameOwner } from '../files/artifact-names.js';
 import type { Call } from '../call.js';
 import { InvocationModels } from './invocation-models.js';
+import { openArtifact } from '../files/open-artifact.js';
 import { StagedFiles } from '../files/staged-files.js';
 
 /** Memory of a write without its key and value. */
@@ -108,7 +111,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   }
 
   get files(): ToolContext['files'] {
-    return this.#services.dependencies.files;
+    return new AttemptFiles(this.#services.dependencies.files, this);
   }
 
   get fetch(): ToolContext['fetch'] {
@@ -117,6 +120,13 @@ export class AttemptContext implements ToolContext, CallingAttempt {
       const { tenant_id: tenantId, signal, pauseTimeout } = this;
       return network.fetch(url, options, { tenantId, clock, signal, pauseTimeout, reserve: this.holdMemory });
     };
+  }
+
+  get connections(): ToolContext['connections'] {
+    const { dependencies, prepared } = this.#services;
+    return new RunConnections(dependencies.connections, prepared.tenantId, (values) =>
+      prepared.secrets.hide(values),
+    );
   }
 
   get holdMemory(): ToolContext['holdMemory'] {
@@ -183,6 +193,10 @@ export class AttemptContext implements ToolContext, CallingAttempt {
         this.#assertNoSecret(file);
         return this.stagedFiles.write(file);
       },
+      open: (name) => {
+        const { dependencies, prepared } = this.#services;
+        return openArtifact(dependencies.artifacts, prepared.id, name);
+      },
     };
   }
 
@@ -233,7 +247,11 @@ export class AttemptContext implements ToolContext, CallingAttempt {
       const { clock, signal, pauseTimeout, log, holdMemory } = this;
       const attempt = { runId, taskId, tenantId, clock, signal, pauseTimeout, log, holdMemory };
       const masker = prepared.secrets.lineMasker;
-      return dependencies.commands.run(command, { ...attempt, masker, writeFile: (file) => artifacts.write(file) });
+      return dependencies.commands.run(command, {
+        ...attempt,
+        masker,
+        writeFile: (file) => artifacts.write(file),
+      });
     };
   }
 

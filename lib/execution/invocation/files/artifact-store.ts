@@ -6,13 +6,11 @@ import { makeFolders } from '../../../common/files.js';
 import { MAX_ARTIFACTS } from '../../../common/limits.js';
 import { warnHost } from '../../../common/warnings.js';
 import { foldName } from '../../../tools/files/file-name.js';
-import type { MemoryBudget } from '../../memory-budget.js';
+import { isLargeFile, type MemoryBudget } from '../../memory-budget.js';
 import type { RunArtifact } from '../../results.js';
 import { ArtifactNames } from './artifact-names.js';
 import { isInOwnFolders, makeOwnFolder } from './own-folder.js';
-
-/** The task and the item that a file belongs to. */
-export type ArtifactSource = Pick<RunArtifact, 'sub_pipeline' | 'task_id' | 'item'>;
+import { type ArtifactSource, groupBySource, type PublishedFile, toSourceKey } from './published-file.js';
 
 const NO_ARTIFACTS: readonly RunArtifact[] = [];
 
@@ -105,7 +103,7 @@ export class ArtifactStore {
     this.#folders.get(runId)?.listReused(earlier, item);
   }
 
-  /** Bytes in the files of a run, with all files of the runs that it reuses. */
+  /** Memory that the files of a run take, with all files of the runs that it reuses. */
   bytesOf(runId: string): number {
     return this.#folders.get(runId)?.bytes ?? 0;
   }
@@ -166,12 +164,6 @@ export class ArtifactStore {
   }
 }
 
-/** A file of a run, and where it is. */
-export interface PublishedFile {
-  readonly artifact: RunArtifact;
-  readonly path: string;
-}
-
 /** The files of one run, with those of its nested runs and sub-pipelines. */
 export class ArtifactFolder {
   readonly names = new ArtifactNames();
@@ -193,6 +185,7 @@ export class ArtifactFolder {
   #staged = 0;
   #count = 0;
   #bytes = 0;
+  #diskBytes = 0;
 
   constructor(path: string, store: ArtifactStore, budget: MemoryBudget) {
     this.#path = path;
@@ -245,11 +238,13 @@ export class ArtifactFolder {
     return join(dirname(path), `.${this.#store.name}-${basename(this.#path)}-${++this.#staged}`);
   }
 
-  /** Keeps the files of another run for as long as these. Their memory was taken with the rest of the reused outputs. */
+  /** Keeps the files of another run for as long as these. Their memory was taken with the rest of the reused outputs; their disk is taken here. */
   reuse(source: ArtifactFolder): void {
     source.#users++;
     this.#sources.push(source);
     this.#bytes += source.#bytes;
+    this.#budget.takeDisk(source.#diskBytes);
+    this.#diskBytes += source.#diskBytes;
   }
 
   /** Lists the files of a task, or of one of its items, whose earlier output is reused. They count from now on. */
@@ -275,16 +270,26 @@ export class ArtifactFolder {
         `the run has ${MAX_ARTIFACTS} files, and more are not allowed: write fewer files`,
       );
     }
-    this.#budget.reserve(bytes);
+    this.#budget.reserveFile(bytes);
     this.#count++;
-    this.#bytes += bytes;
+    if (isLargeFile(bytes)) this.#diskBytes += bytes;
+    else this.#bytes += bytes;
   }
 
   /** Returns the memory of a file. */
   release(bytes: number): void {
-    this.#budget.release(bytes);
+    this.#budget.releaseFile(bytes);
     this.#count--;
-    this.#bytes -= bytes;
+    if (isLargeFile(bytes)) this.#diskBytes -= bytes;
+    else this.#bytes -= bytes;
+  }
+
+  reserveDisk(bytes: number): void {
+    this.#budget.reserveDisk(bytes);
+  }
+
+  releaseDisk(bytes: number): void {
+    this.#budget.releaseDisk(bytes);
   }
 
   async write(path: string, content: FileBytes): Promise<void> {
@@ -324,7 +329,7 @@ export class ArtifactFolder {
     for (const { artifact } of files) {
       const isListed = this.#files.has(artifact.name);
       this.names.takeExactly(artifact.name);
-      if (isListed) budget.reserve(artifact.size);
+      if (isListed) budget.reserveFile(artifact.size);
       else this.reserve(artifact.size);
     }
     this.addToList(files);
@@ -366,23 +371,4 @@ export class ArtifactFolder {
     if (isAtWork || !this.#store.outlivesProcess) await this.#store.remove(this.#path);
     for (const source of sources) source.releaseUser();
   }
-}
-
-/** Groups files by task, and by task and item. */
-function groupBySource(files: Iterable<PublishedFile>): Map<string, PublishedFile[]> {
-  const groups = new Map<string, PublishedFile[]>();
-  for (const file of files) {
-    const { item, ...task } = file.artifact;
-    const keys = [toSourceKey(task), ...(item === undefined ? [] : [toSourceKey(file.artifact)])];
-    for (const key of keys) {
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [file]);
-      else group.push(file);
-    }
-  }
-  return groups;
-}
-
-function toSourceKey({ sub_pipeline: subPipeline, task_id: taskId, item }: ArtifactSource): string {
-  return JSON.stringify([subPipeline, taskId, item]);
 }

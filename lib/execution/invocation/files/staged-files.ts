@@ -9,7 +9,9 @@ import type { Artifact } from '../json-output.js';
 import { eventLoopBudget, nextSliceWhenOver } from '../../run/event-loop-budget.js';
 import type { RunArtifact } from '../../results.js';
 import type { NameOwner } from './artifact-names.js';
-import type { ArtifactFolder, ArtifactSource, FileBytes } from './artifact-store.js';
+import type { ArtifactFolder, FileBytes } from './artifact-store.js';
+import type { ArtifactSource } from './published-file.js';
+import { isStream, StreamedBytes } from './streamed-bytes.js';
 
 const MEDIA_TYPE = /^[\w!#$&^.+-]{1,64}\/[\w!#$&^.+-]{1,64}(; ?charset=[\w-]{1,32})?$/;
 const BYTES_TYPE = 'application/octet-stream';
@@ -37,6 +39,7 @@ export class StagedFiles {
   /** The files of the attempt, by path. */
   readonly #files = new Map<string, StagedFile>();
   readonly #atWork = new Set<Promise<unknown>>();
+  readonly #streams = new Set<StreamedBytes>();
   #isClosed = false;
   #isDiscarded = false;
 
@@ -69,14 +72,36 @@ export class StagedFiles {
     const unique = this.#folder.names.claim(name, this.#owner);
     const file = this.#add(unique, mediaType, this.#folder.pathOfFile(unique));
     try {
-      const size = checkSize(name, bytes);
-      await this.#stage(file, typeof bytes === 'string' ? await this.#encode(bytes) : bytes, size);
+      if (isStream(bytes)) await this.#stream(file, new StreamedBytes(name, bytes, this.#folder));
+      else {
+        const size = checkSize(name, bytes);
+        await this.#stage(file, typeof bytes === 'string' ? await this.#encode(bytes) : bytes, size);
+      }
     } catch (error) {
       // The tool may go on without this file. When the attempt is over, its names are free already.
       if (this.#files.delete(file.path)) this.#folder.names.release(unique);
       throw error;
     }
     return { name: unique, path: file.path, media_type: mediaType, size: file.artifact.size };
+  }
+
+  /** Writes a file of a size that nobody knows before. It takes disk until then. */
+  async #stream(file: StagedFile, bytes: StreamedBytes): Promise<void> {
+    const stagedPath = this.#folder.nextStagedPath(file.path);
+    this.#streams.add(bytes);
+    try {
+      await this.#folder.write(stagedPath, bytes);
+      const { size } = bytes;
+      bytes.release();
+      this.#folder.reserve(size);
+      this.#setStaged(file, stagedPath, size);
+    } catch (error) {
+      bytes.release();
+      await this.#folder.removeFile(stagedPath);
+      throw toWriteError(file, error);
+    } finally {
+      this.#streams.delete(bytes);
+    }
   }
 
   /** Encoding a text of 10 MiB takes some milliseconds, and the items of a fan-out may all write one in the same turn. */
@@ -147,6 +172,7 @@ export class StagedFiles {
     if (this.#isDiscarded) return;
     this.#isDiscarded = true;
     this.#isClosed = true;
+    for (const stream of this.#streams) stream.stop();
     this.#removeFiles();
   }
 
@@ -182,6 +208,10 @@ export class StagedFiles {
       await this.#folder.removeFile(stagedPath);
       throw toWriteError(file, error);
     }
+    this.#setStaged(file, stagedPath, size);
+  }
+
+  #setStaged(file: StagedFile, stagedPath: string, size: number): void {
     file.stagedPath = stagedPath;
     file.reservedBytes = size;
     file.artifact = { ...file.artifact, size };

@@ -44,11 +44,61 @@ export const COMPANY_INPUT = {
   description: 'the name of the company',
 } as const;
 
-/** Finds a built-in company by its name, in whole words of a longer one: `Apple Inc.`, but not `Pineapple`. */
+/** Words of a name that its users leave out, or write: `Johnson and Johnson` is `Johnson & Johnson`. */
+const CONNECTING_WORDS = new Set(['and', 'the']);
+
+/** Names of legal forms, and words that many companies have in their names: alone they name none. */
+const COMMON_WORDS = new Set(
+  'bank co com company corp corporation group holding holdings inc incorporated limited llc ltd of plc'.split(
+    ' ',
+  ),
+);
+
+/** The words of a name without what differs in writing: `The Coca-Cola Co.` has coca, cola and co. */
+function splitName(name: string): string[] {
+  const words =
+    name
+      .toLowerCase()
+      .replaceAll(/['’]/g, '')
+      .match(/[a-z0-9]+/g) ?? [];
+  return words.filter((word) => !CONNECTING_WORDS.has(word));
+}
+
+/** The companies by their names in one word, as `JP Morgan` and `JPMorgan` both give it. */
+const COMPANIES_BY_KEY = new Map(COMPANIES.map((company) => [splitName(company.name).join(''), company]));
+const LONGEST_KEY = Math.max(...[...COMPANIES_BY_KEY.keys()].map(({ length }) => length));
+
+/**
+ * Finds a built-in company by its name in any spelling: with further words around it, `Apple Inc.`, but not `Pineapple`;
+ * or by its beginning when nothing but common words follows, `Berkshire Inc.`
+ */
 function findCompany(text: string): Company | undefined {
-  const words = ` ${text.toLowerCase().replaceAll(/[^a-z0-9&-]+/g, ' ')} `;
-  const found = COMPANIES.filter(({ name }) => words.includes(` ${name} `));
-  return found.toSorted((a, b) => b.name.length - a.name.length)[0];
+  const words = splitName(text);
+  return findWithin(words) ?? findByBeginning(words);
+}
+
+/** Finds the longest name whose letters some successive words have. */
+function findWithin(words: readonly string[]): Company | undefined {
+  let longest = '';
+  for (const start of words.keys()) {
+    let key = '';
+    for (let end = start; end < words.length && key.length < LONGEST_KEY; end++) {
+      key += words[end];
+      if (key.length > longest.length && COMPANIES_BY_KEY.has(key)) longest = key;
+    }
+  }
+  return COMPANIES_BY_KEY.get(longest);
+}
+
+/** Finds the only company whose name begins with the words that are not common. */
+function findByBeginning(words: readonly string[]): Company | undefined {
+  const telling = words.filter((word) => !COMMON_WORDS.has(word));
+  if (telling.length === 0) return undefined;
+  const found = COMPANIES.filter(({ name }) => {
+    const own = splitName(name);
+    return telling.every((word, position) => own[position] === word);
+  });
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** Returns month and day of the end of a company's fiscal year: `09-30`. */

@@ -45,13 +45,18 @@ function labelQuarter({ year, month }: CalendarDate): string {
   return `Q${Math.ceil(month / 3)} ${year}`;
 }
 
+function labelHalf({ year, month }: CalendarDate): string {
+  return `H${month <= 6 ? 1 : 2} ${year}`;
+}
+
 /** The functions that make a label, by the type of the period. */
 const LABELS: Readonly<Record<string, (date: CalendarDate) => string>> = {
   annual: ({ year }) => `FY ${year}`,
   quarterly: labelQuarter,
   ytd_current: labelQuarter,
   ytd_prior: labelQuarter,
-  semi_annual: ({ year, month }) => `H${month <= 6 ? 1 : 2} ${year}`,
+  half_year: labelHalf,
+  semi_annual: labelHalf,
 };
 
 export const periodLabel = defineFunction({

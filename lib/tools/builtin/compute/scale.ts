@@ -1,5 +1,5 @@
 import { ToolError } from '../../../common/errors.js';
-import { isObject } from '../../../common/json/json.js';
+import type { JsonObject } from '../../../common/json/json.js';
 import { MAX_FUNCTION_KEY } from '../../../common/limits.js';
 import { defineFunction } from './function.js';
 
@@ -31,7 +31,7 @@ export const financialScaleNormalize = defineFunction({
   description: 'Converts an amount to another currency and scale',
   inputs: {
     value: { required: true, description: 'the amount, in ones: a number, or a text that is one' },
-    source_currency: { ...CURRENCY_INPUT, description: 'its currency, such as EUR' },
+    source_currency: { ...CURRENCY_INPUT, description: 'its currency, such as EUR, in letters of any case' },
     target_currency: { ...CURRENCY_INPUT, description: 'the currency to convert to' },
     target_scale: {
       type: 'string',
@@ -50,7 +50,7 @@ export const financialScaleNormalize = defineFunction({
     const amount = readNumber(value);
     const from = dollars(source, rates);
     const to = dollars(target, rates);
-    const converted = source === target ? amount : (amount * from) / to;
+    const converted = toCode(source) === toCode(target) ? amount : (amount * from) / to;
     return converted / (SCALES[scale] ?? 1);
   },
 });
@@ -65,9 +65,16 @@ function isNumeral(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_FUNCTION_KEY && /^\s*[-+]?[\d.]/.test(value);
 }
 
-function dollars(currency: string, rates: unknown): number {
-  const given = isObject(rates) && Object.hasOwn(rates, currency) ? rates[currency] : undefined;
-  const rate = given ?? (Object.hasOwn(DOLLARS, currency) ? DOLLARS[currency] : undefined);
+/** The code of a currency as it is registered: `EUR` for `eur`. */
+function toCode(currency: string): string {
+  return currency.trim().toUpperCase();
+}
+
+function dollars(currency: string, rates: JsonObject): number {
+  const code = toCode(currency);
+  const spelled = [currency, code, code.toLowerCase()].find((name) => Object.hasOwn(rates, name));
+  const given = spelled === undefined ? undefined : rates[spelled];
+  const rate = given ?? (Object.hasOwn(DOLLARS, code) ? DOLLARS[code] : undefined);
   if (typeof rate === 'number' && rate > 0) return rate;
   throw ToolError.nonRetryable(
     `there is no rate for ${JSON.stringify(currency.slice(0, 20))}: ` +

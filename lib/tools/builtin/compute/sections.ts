@@ -3,10 +3,8 @@ import { isObject, type Json, type JsonObject, setOwn } from '../../../common/js
 import { MAX_FUNCTION_TEXT } from '../../../common/limits.js';
 import type { Steps } from '../../../common/scheduling/steps.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
-import { ArgumentReader, isFound, StepMeter, toSlug, withFields, RECORDS_INPUT } from './values.js';
-
-/** Longer names of segments are cut: they become part of every key. */
-const MAX_NAME_LENGTH = 100;
+import { numberOf, SegmentLabels } from './segment-labels.js';
+import { ArgumentReader, isFound, StepMeter, withFields, RECORDS_INPUT } from './values.js';
 
 /** How often the number of a placeholder is added to a key that another field has: each time, all of the key is read. */
 const MAX_NUMBERS_ADDED = 8;
@@ -20,7 +18,9 @@ export const applySegmentNames = defineFunction({
     extracted_fields: RECORDS_INPUT,
     segment_names: {
       required: true,
-      description: 'names by placeholder, such as {"[1]": "Google Services"}, or a text with that',
+      description:
+        'names by placeholder, such as {"[1]": "Google Services"}, or by a key that ends in one or has another sign, such ' +
+        'as {"segment [2]": "Cloud", "R&D": "Research"}; or a text with that',
     },
   },
   output: FIELDS_OUTPUT,
@@ -30,55 +30,35 @@ export const applySegmentNames = defineFunction({
 
 function* renameSegments(records: Json, names: Json): Steps<JsonObject[]> {
   const args = new ArgumentReader();
-  const findSlug = createSlugFinder(args.readObject(names));
+  const labels = new SegmentLabels(args.readObject(names));
   const meter = new StepMeter();
   const renamed: JsonObject[] = [];
   for (const record of args.readRecords(records)) {
-    renamed.push(yield* renameFields(record, findSlug, meter));
+    renamed.push(yield* renameFields(record, labels, meter));
     if (meter.isOverAfterRecord()) yield;
   }
   return renamed;
 }
 
-/** Finds the names of segments as parts of keys; a placeholder stays that has no name, or one without a letter. */
-function createSlugFinder(names: JsonObject): (placeholder: string) => string {
-  const known = new Map<string, string>();
-  return (placeholder) => {
-    const before = known.get(placeholder);
-    if (before !== undefined) return before;
-    const name = Object.hasOwn(names, placeholder) ? names[placeholder] : undefined;
-    const slug = typeof name === 'string' && isFound(name) ? toSlug(name.slice(0, MAX_NAME_LENGTH)) : '';
-    const found = slug === '' ? placeholder : `_${slug}`;
-    known.set(placeholder, found);
-    return found;
-  };
-}
-
 /**
- * Replaces the first placeholder of each key; only what is in the key is looked up. Where another field has the new key, the
- * number of the placeholder is added to it.
+ * Renames the fields of a record. Where another field has the new key, the number of the placeholder is added to it.
  *
  * @throws ToolError, not retryable, when too many fields have keys that are alike
  */
-function* renameFields(
-  record: JsonObject,
-  findSlug: (placeholder: string) => string,
-  meter: StepMeter,
-): Steps<JsonObject> {
+function* renameFields(record: JsonObject, labels: SegmentLabels, meter: StepMeter): Steps<JsonObject> {
   const entries = Object.entries(record);
   const taken = new Set<string>();
-  const firsts: [placeholder: string, renamed: string][] = [];
+  const firsts: string[] = [];
   for (const [key] of entries) {
-    const [placeholder] = /\[\d{1,9}\]/.exec(key) ?? [];
-    const first = placeholder === undefined ? key : key.replace(placeholder, findSlug(placeholder));
+    const first = labels.rename(key);
     if (first === key) taken.add(key);
-    firsts.push([placeholder ?? '', first]);
+    firsts.push(first);
     if (meter.isOverAfterField(key)) yield;
   }
   const renamed: JsonObject = {};
   for (const [i, [key, value]] of entries.entries()) {
-    const [placeholder, first] = firsts[i] ?? ['', key];
-    const name = first === key ? key : findFree(first, placeholder.slice(1, -1), taken);
+    const first = firsts[i] ?? key;
+    const name = first === key ? key : findFree(first, numberOf(key), taken);
     taken.add(name);
     setOwn(renamed, name, value);
     if (meter.isOverAfterField(key)) yield;

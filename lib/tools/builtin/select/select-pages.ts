@@ -32,7 +32,7 @@ export interface PageList {
   readonly filename: Json;
 }
 
-/** Also of pages that a prompt has selected: the recorded cases have no label of their own for them. */
+/** Also of pages that a prompt has chosen: the recorded cases have no label of their own for them. */
 const EXPLICIT = '[explicit pages]';
 const ALL = '[passthrough]';
 const ALL_FOR_LACK_OF_TEXT = '[chunk-fallback-passthrough]';
@@ -55,12 +55,13 @@ export async function selectPages(
     const chosen = await choosePages(pages, question, context);
     if (chosen.length > 0) return toPageList(document, chosen);
     context.log('the model has chosen no page: passed all on');
-    return toPageList(document, pages);
+    return toPageList(document, pages, ALL);
   }
   const index = await indexes.get(document, granularity, context);
   const best = await runLongWork(context, () => index.search(prompt, topK));
   // No page has a word of the prompt: whoever reads them knows better. Of chunks, the contract wants the first ones then.
-  if (granularity === 'page' && best.every(({ score }) => score === 0)) return toPageList(document, pages);
+  if (granularity === 'page' && best.every(({ score }) => score === 0))
+    return toPageList(document, pages, ALL);
   if (best.length === 0) return toPageList(document, pages, ALL_FOR_LACK_OF_TEXT);
   const wanted = new Set(best.map(({ page }) => page));
   return toPageList(

@@ -31,7 +31,8 @@ export const select = defineTool({
       default: null,
       format: 'page-ranges',
       description:
-        'page numbers: 3, "3", "1-3", or a list of these; those that the document does not have are left out',
+        'page numbers: 3, "3", "1-3", or a list of these; those that the document does not have are left out, and an empty list counts as ' +
+        'none given',
     },
     granularity: {
       type: 'string',
@@ -86,7 +87,7 @@ export const select = defineTool({
   ) {
     const byModel = isByModel({ prompt, pages, granularity, ...inputs });
     const selection: Selection = {
-      pages: pages === null ? undefined : parseRanges(pages),
+      pages: isGiven(pages) ? parseRanges(pages) : undefined,
       prompt: prompt === null || prompt.trim() === '' ? undefined : prompt,
       granularity,
       topK,
@@ -94,8 +95,6 @@ export const select = defineTool({
     };
     if (granularity === 'chunk' && selection.prompt === undefined)
       throw ToolError.nonRetryable('"granularity" is "chunk", which needs a prompt: add "prompt"');
-    if (selection.pages?.length === 0)
-      throw ToolError.nonRetryable('"pages" is empty: name pages, or leave it out to select all');
     const documents = toDocuments(document);
     const lists = [];
     for (const each of documents) {
@@ -112,9 +111,13 @@ export const select = defineTool({
  * prompt, and when a model is wanted, so that a prompt alone needs none.
  */
 function isByModel({ prompt, pages, granularity, by, model }: Readonly<Record<string, unknown>>): boolean {
-  const isGiven = (value: unknown): boolean => value !== undefined && value !== null;
   if (!isGiven(prompt) || isGiven(pages) || granularity === 'chunk') return false;
   return isGiven(by) ? by === 'model' : isGiven(model);
+}
+
+/** An empty list of pages names none, so that whatever else is given decides. */
+function isGiven<T>(value: T): value is Exclude<T, null | undefined> {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
 }
 
 function toDocuments(value: Json): JsonObject[] {

@@ -65,7 +65,9 @@ describe('select by a model (D49)', () => {
   });
 
   it('passes all pages on when the model chooses none, and logs it', async () => {
-    expect(await numbers({}, '[]')).to.deep.equal([1, 2, 4]);
+    const list = await choose({}, '[]');
+    expect(list.pages.map(({ number }) => number)).to.deep.equal([1, 2, 4]);
+    expect(list.selector_prompt).to.equal('[passthrough]');
     expect(context.logs).to.deep.equal(['the model has chosen no page: passed all on']);
   });
 

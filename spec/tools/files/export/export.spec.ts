@@ -265,6 +265,7 @@ describe('export (D63)', () => {
           ...context,
           pauseTimeout: pauses.pauseTimeout,
           artifacts: {
+            ...context.artifacts,
             write: (file) => {
               waitingAtWrite.push(pauses.open);
               return context.artifacts.write(file);

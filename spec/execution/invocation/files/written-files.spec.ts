@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Json } from '../../../lib/common/json/json.js';
-import { parsePipeline } from '../../../lib/pipelines/load.js';
-import type { RunRecord } from '../../../lib/runs/record.js';
-import { RunRegistry } from '../../../lib/runs/registry.js';
-import type { RegistryOptions } from '../../../lib/runs/registry-options.js';
-import { defineTool, type WrittenArtifact } from '../../../lib/tools/tool.js';
-import { deferred } from '../../support/deferred.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
+import type { Json } from '../../../../lib/common/json/json.js';
+import { parsePipeline } from '../../../../lib/pipelines/load.js';
+import type { RunRecord } from '../../../../lib/runs/record.js';
+import { RunRegistry } from '../../../../lib/runs/registry.js';
+import type { RegistryOptions } from '../../../../lib/runs/registry-options.js';
+import { defineTool, type WrittenArtifact } from '../../../../lib/tools/tool.js';
+import { deferred } from '../../../support/deferred.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
 
 /** Resolved in order by what waits for its turn. */
 const gates = new Map<string, ReturnType<typeof deferred<void>>>();

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
-import { MAX_ARTIFACTS } from '../../../lib/common/limits.js';
+import { MAX_ARTIFACTS } from '../../../../lib/common/limits.js';
 import {
   type ArtifactFolder,
   ArtifactStore,
-} from '../../../lib/execution/invocation/files/artifact-store.js';
-import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
-import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
+} from '../../../../lib/execution/invocation/files/artifact-store.js';
+import { MemoryBudget } from '../../../../lib/execution/memory-budget.js';
+import { itTimed, measureCpuMsSync } from '../../../support/measuring/cpu-time.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
 
 describe('The files of a rerun (D35, D63)', () => {
   const temporary = new TemporaryFolder();

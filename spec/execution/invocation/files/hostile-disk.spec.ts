@@ -15,11 +15,11 @@ import { dirname, join } from 'node:path';
 import {
   type ArtifactFolder,
   ArtifactStore,
-} from '../../../lib/execution/invocation/files/artifact-store.js';
-import { StagedFiles } from '../../../lib/execution/invocation/files/staged-files.js';
-import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
-import { catchRejection } from '../../support/rejection.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
+} from '../../../../lib/execution/invocation/files/artifact-store.js';
+import { StagedFiles } from '../../../../lib/execution/invocation/files/staged-files.js';
+import { MemoryBudget } from '../../../../lib/execution/memory-budget.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
 
 /**
  * Does work while a function of `node:fs/promises` fails as on a full disk: it does a part of what it should, and then

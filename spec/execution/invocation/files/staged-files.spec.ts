@@ -2,15 +2,15 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ArtifactStore } from '../../../lib/execution/invocation/files/artifact-store.js';
-import { encodePieces, StagedFiles } from '../../../lib/execution/invocation/files/staged-files.js';
-import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
-import type { WrittenArtifact } from '../../../lib/tools/tool.js';
-import { settle, settleUntil } from '../../support/deferred.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { itTimed, measureCpuMs } from '../../support/measuring/cpu-time.js';
-import { catchRejection } from '../../support/rejection.js';
-import { cases } from '../../support/measuring/cases.js';
+import { ArtifactStore } from '../../../../lib/execution/invocation/files/artifact-store.js';
+import { encodePieces, StagedFiles } from '../../../../lib/execution/invocation/files/staged-files.js';
+import { MemoryBudget } from '../../../../lib/execution/memory-budget.js';
+import type { WrittenArtifact } from '../../../../lib/tools/tool.js';
+import { settle, settleUntil } from '../../../support/deferred.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { itTimed, measureCpuMs } from '../../../support/measuring/cpu-time.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { cases } from '../../../support/measuring/cases.js';
 
 describe('The files of an attempt (D24, D63)', () => {
   const temporary = new TemporaryFolder();

@@ -10,19 +10,19 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Json } from '../../../lib/common/json/json.js';
-import { ArtifactStore } from '../../../lib/execution/invocation/files/artifact-store.js';
-import { LocalExecutor } from '../../../lib/execution/local-executor.js';
-import { parsePipeline } from '../../../lib/pipelines/load.js';
-import { RunRegistry } from '../../../lib/runs/registry.js';
-import type { RegistryOptions } from '../../../lib/runs/registry-options.js';
-import { defineTool } from '../../../lib/tools/tool.js';
-import { settle, settleUntil } from '../../support/deferred.js';
-import { subPipelineText } from '../../support/definitions/parse-plan.js';
-import { ManualClock } from '../../support/manual-clock.js';
-import { startPlan } from '../../support/runs/start-plan.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { takeWarnings } from '../../support/warnings.js';
+import type { Json } from '../../../../lib/common/json/json.js';
+import { ArtifactStore } from '../../../../lib/execution/invocation/files/artifact-store.js';
+import { LocalExecutor } from '../../../../lib/execution/local-executor.js';
+import { parsePipeline } from '../../../../lib/pipelines/load.js';
+import { RunRegistry } from '../../../../lib/runs/registry.js';
+import type { RegistryOptions } from '../../../../lib/runs/registry-options.js';
+import { defineTool } from '../../../../lib/tools/tool.js';
+import { settle, settleUntil } from '../../../support/deferred.js';
+import { subPipelineText } from '../../../support/definitions/parse-plan.js';
+import { ManualClock } from '../../../support/manual-clock.js';
+import { startPlan } from '../../../support/runs/start-plan.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
+import { takeWarnings } from '../../../support/warnings.js';
 
 const bytes = defineTool({
   name: 'bytes',

@@ -1,0 +1,66 @@
+import { lstat, opendir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeErrno } from '../../common/files.js';
+import type { ListedEntry } from './access.js';
+import { readError } from './regular-file.js';
+import { TRANSFER_LIMITS } from './transfer-limits.js';
+import { isUnfinished } from './written-file.js';
+
+/** What a folder has in it, before it is known how large it is. */
+interface FoundName {
+  readonly name: string;
+  readonly isFolder: boolean;
+}
+
+/** Deeper folders are left out: a path of more parts is too long for most systems. */
+const MAX_DEPTH = 100;
+
+/**
+ * Lists a folder in the order of names, and what is below it. Links, which may lead elsewhere, are left out, as are devices, pipes and
+ * sockets, and files that are being written. Nothing is read before it is asked for, and of one folder no more than the most entries that
+ * a list looks at.
+ *
+ * @param real the path with all symbolic links followed
+ */
+export async function* listFolder(
+  real: string,
+  displayPath: string,
+  isDeep: boolean,
+): AsyncGenerator<ListedEntry, undefined> {
+  const open = [{ path: '', names: (await readNames(real, displayPath)).values() }];
+  for (let folder = open.at(-1); folder !== undefined; folder = open.at(-1)) {
+    const next = folder.names.next();
+    if (next.done === true) {
+      open.pop();
+      continue;
+    }
+    const { name, isFolder } = next.value;
+    const path = folder.path === '' ? name : `${folder.path}/${name}`;
+    yield { path, isFolder, measure: () => measure(join(real, path)) };
+    if (!isDeep || !isFolder || open.length >= MAX_DEPTH) continue;
+    // A folder that cannot be read, or is a link by now, is listed without what is in it.
+    const names = await readNames(join(real, path), displayPath).catch(() => []);
+    open.push({ path, names: names.values() });
+  }
+  return undefined;
+}
+
+async function readNames(path: string, displayPath: string): Promise<FoundName[]> {
+  const names: FoundName[] = [];
+  try {
+    if (!(await lstat(path)).isDirectory()) return names;
+    for await (const entry of await opendir(path, { bufferSize: 256 })) {
+      if (names.length > TRANSFER_LIMITS.scannedEntries) break;
+      if (!entry.isFile() && !entry.isDirectory()) continue;
+      if (!isUnfinished(entry.name)) names.push({ name: entry.name, isFolder: entry.isDirectory() });
+    }
+  } catch (error) {
+    throw readError(displayPath, describeErrno(error));
+  }
+  return names.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function measure(path: string): ReturnType<ListedEntry['measure']> {
+  const found = await lstat(path).catch(() => undefined);
+  return found && { size: found.isDirectory() ? 0 : found.size, modifiedMs: Math.floor(found.mtimeMs) };
+}

@@ -1,0 +1,15 @@
+/** The package has no types of its own. */
+declare module '@20minutes/s3rver' {
+  import type { RequestListener } from 'node:http';
+
+  export default class S3rver {
+    constructor(options: {
+      readonly directory: string;
+      readonly silent: boolean;
+      readonly vhostBuckets: boolean;
+      readonly configureBuckets: readonly { readonly name: string; readonly configs: readonly string[] }[];
+    });
+    configureBuckets(): Promise<unknown>;
+    callback(): RequestListener;
+  }
+}
