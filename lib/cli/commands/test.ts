@@ -59,8 +59,8 @@ export class TestCommand extends CatalogCommand {
     const catalog = await loadCatalog(this.tools, config, context, { file: this.mcp, texts: [] });
     const roots = config.fileRoots.map((root) => resolve(context.cwd, root));
     const run = { catalog, fileRoots: roots, name: this.case };
-    const report = await this.#runAll(await this.#find(), run);
     if (this.watch) return this.#watch(run);
+    const report = await this.#runAll(await this.#find(), run);
     return report.ok ? EXIT.done : EXIT.invalid;
   }
 
@@ -100,13 +100,16 @@ export class TestCommand extends CatalogCommand {
 
   async #watch(run: TestRun): Promise<ExitStatus> {
     const { context } = this;
-    const { watchFiles, touchedTests } = await import('../test/watch-tests.js');
+    const { FileWatch, touchedTests } = await import('../test/watch-tests.js');
     const { isTestFile } = await import('../lazy/testing.js');
     const tools = new Set((this.tools ?? []).map((file) => resolve(context.cwd, file)));
+    // Before the first run: what changes meanwhile counts.
+    const watch = await FileWatch.open(this.#paths, context.cwd);
+    await this.#runAll(await this.#find(), run);
     context.stderr.write('waiting for changes; Ctrl-C ends\n');
     await untilSignal(context.processEvents, async (signal) => {
       const { clock, cwd } = context;
-      for await (const changed of watchFiles({ paths: this.#paths, cwd, clock, signal })) {
+      for await (const changed of watch.changes(clock, signal)) {
         if (changed.some((file) => tools.has(file)))
           context.stderr.write('a file of tools has changed: start the command again to load it\n');
         const tests = await this.#find().catch(() => []);

@@ -8,37 +8,39 @@ const LOOK_DELAY_MS = 300;
 /** Files beyond which a look ends: those behind are not watched. */
 const MAX_FILES = 20_000;
 
-/** What is looked at, and until when. */
-interface WatchOptions {
-  /** The paths that the user has named. */
-  readonly paths: readonly string[];
-  readonly cwd: string;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
+/** The files below the paths that the user has named, as they were when it was opened. */
+export class FileWatch {
+  readonly #paths: readonly string[];
+  readonly #cwd: string;
+  #known: Signatures;
 
-/**
- * Yields the absolute paths of files that have changed, appeared or gone, as often as some have, until the signal aborts. A
- * change counts when the next look finds nothing further: an editor may still be writing.
- */
-export async function* watchFiles({
-  paths,
-  cwd,
-  clock,
-  signal,
-}: WatchOptions): AsyncGenerator<readonly string[]> {
-  let known = await lookAt(paths, cwd);
-  const changed = new Set<string>();
-  while (!signal.aborted) {
-    await delay(LOOK_DELAY_MS, { clock, signal }).catch(() => undefined);
-    if (signal.aborted) return;
-    const now = await lookAt(paths, cwd);
-    const found = listChanges(known, now);
-    known = now;
-    for (const file of found) changed.add(file);
-    if (found.length > 0 || changed.size === 0) continue;
-    yield [...changed];
-    changed.clear();
+  private constructor(paths: readonly string[], cwd: string, known: Signatures) {
+    this.#paths = paths;
+    this.#cwd = cwd;
+    this.#known = known;
+  }
+
+  static async open(paths: readonly string[], cwd: string): Promise<FileWatch> {
+    return new FileWatch(paths, cwd, await lookAt(paths, cwd));
+  }
+
+  /**
+   * Yields the absolute paths of files that have changed, appeared or gone, as often as some have, until the signal aborts. A
+   * change counts when the next look finds nothing further: an editor may still be writing.
+   */
+  async *changes(clock: Clock, signal: AbortSignal): AsyncGenerator<readonly string[]> {
+    const changed = new Set<string>();
+    while (!signal.aborted) {
+      await delay(LOOK_DELAY_MS, { clock, signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      const now = await lookAt(this.#paths, this.#cwd);
+      const found = listChanges(this.#known, now);
+      this.#known = now;
+      for (const file of found) changed.add(file);
+      if (found.length > 0 || changed.size === 0) continue;
+      yield [...changed];
+      changed.clear();
+    }
   }
 }
 
