@@ -89,7 +89,7 @@ export const TestCaseDefinition = Type.Object(
     }),
     params: values('Values of the params of the pipeline.'),
     inputs: values('Inputs that override those of the definition.'),
-    session: values('Values that are on the blackboard before any task runs.'),
+    session: values('Values that templates read as {{session.KEY}} before any task runs.'),
     answers: Type.Optional(
       Type.Unsafe<Readonly<Record<string, TaskAnswer>>>({
         type: ['object', 'null'],

@@ -10,6 +10,9 @@ import { checkToEnd, readSource } from '../../definition/text/source.js';
 import { readDefinitionText } from '../../pipelines/load.js';
 import { readPipelines } from '../../plans/load.js';
 import { builtinCatalog, type Catalog } from '../../tools/catalog.js';
+import { createAssert } from '../../tools/builtin/assert.js';
+import { createTransform } from '../../tools/builtin/transform.js';
+import { type EvaluateExpression, Evaluator } from '../../tools/expressions/evaluate.js';
 import { fileAccess } from '../../tools/files/file-access.js';
 import type { CatalogEntry } from '../../tools/tool.js';
 import type { ConformanceCase } from '../conformance.js';
@@ -163,7 +166,7 @@ async function openTestFile(file: string, { catalog, fileRoots, cwd = '.' }: Tes
     const sources = await readSources(resolve(cwd, file), resolve(cwd, definition));
     const folder = dirname(resolve(cwd, definition));
     const opened = await openTests(sources, {
-      catalog,
+      catalog: withSharedSandbox(catalog),
       files: fileAccess([folder, ...fileRoots]),
       check: async (steps) => checkToEnd(steps),
     });
@@ -175,6 +178,17 @@ async function openTestFile(file: string, { catalog, fileRoots, cwd = '.' }: Tes
     if (!(error instanceof WavetrainError)) throw error;
     return { definition, problems: [fileProblem('unreadable_file', error.message, file)] };
   }
+}
+
+/**
+ * Evaluates the expressions of all cases of a file in one sandbox, which takes longer to create than most cases to run. They are
+ * those of one definition, and all that outlives an evaluation is frozen.
+ */
+function withSharedSandbox(catalog: Catalog): Catalog {
+  const evaluator = new Evaluator();
+  const evaluate: EvaluateExpression = (source, input, bindings) =>
+    evaluator.evaluate(source, input, bindings, 'tests');
+  return catalog.withVariant(createTransform(evaluate)).withVariant(createAssert(evaluate));
 }
 
 /** Reads a file of tests. Rejects with `unreadable_file`. */
