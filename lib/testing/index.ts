@@ -3,7 +3,7 @@ export { type BlackboardSuiteOptions, blackboardSuite } from './blackboard-suite
 export type { ConformanceCase } from './conformance.js';
 export { type ExecutorSuiteOptions, executorSuite } from './executor-suite.js';
 export type { CaseProblem, CaseReport } from './pipelines/definition-tests.js';
-export type { Covered, TestCoverage } from './pipelines/coverage.js';
+export type { TestCoverage } from './pipelines/coverage.js';
 export {
   pipelineSuite,
   testPipelines,

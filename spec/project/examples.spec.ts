@@ -11,7 +11,7 @@ import { loadPlan } from '../../lib/plans/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import type { RunRecord } from '../../lib/runs/record.js';
 import { testPipelines } from '../../lib/testing/index.js';
-import { isTestFile } from '../../lib/testing/pipelines/find-tests.js';
+import { isTestFile } from '../../lib/common/files.js';
 import { fileAccess } from '../../lib/tools/files/file-access.js';
 import { defineTool } from '../../lib/tools/tool.js';
 import { loadTools } from '../../lib/tools/loading/load-tools.js';

@@ -229,6 +229,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'scheduling',
       'submission',
       'telemetry',
+      'testing',
       'text',
       'wire',
     ],
@@ -286,7 +287,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'scheduling',
       'tools',
     ],
-    types: ['models'],
+    types: ['memory', 'models', 'wire'],
     reason: 'suites test contracts, and tests of pipelines run them with answers in place of tools',
   },
   index: {

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
 import { WavetrainError } from '../../common/errors.js';
-import { describeErrno } from '../../common/files.js';
+import { describeErrno, isTestFile } from '../../common/files.js';
 import { formatCount } from '../../common/text.js';
 import type { CaseResult } from '../../testing/pipelines/definition-tests.js';
 import type { TestFileReport, TestReport, TestRun } from '../../testing/pipelines/test-pipelines.js';
@@ -101,7 +101,6 @@ export class TestCommand extends CatalogCommand {
   async #watch(run: TestRun): Promise<ExitStatus> {
     const { context } = this;
     const { FileWatch, touchedTests } = await import('../test/watch-tests.js');
-    const { isTestFile } = await import('../lazy/testing.js');
     const tools = new Set((this.tools ?? []).map((file) => resolve(context.cwd, file)));
     // Before the first run: what changes meanwhile counts.
     const watch = await FileWatch.open(this.#paths, context.cwd);

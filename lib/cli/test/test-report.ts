@@ -1,5 +1,5 @@
 import { formatCount, formatDuration, formatNumber } from '../../common/text.js';
-import type { Covered, TestCoverage } from '../../testing/pipelines/coverage.js';
+import type { TestCoverage } from '../../testing/pipelines/coverage.js';
 import type { CaseProblem, CaseReport } from '../../testing/pipelines/definition-tests.js';
 import type { TestFileReport, TestReport } from '../../testing/pipelines/test-pipelines.js';
 import type { Terminal } from '../render/terminal.js';
@@ -76,7 +76,7 @@ function formatCoverage(files: readonly TestFileReport[], terminal: Terminal): s
     definition === null || coverage === null ? [] : [{ definition, coverage }],
   );
   if (counted.length === 0) return [];
-  const sum = (of: (coverage: TestCoverage) => Covered): string => {
+  const sum = (of: (coverage: TestCoverage) => TestCoverage['tasks']): string => {
     const all = counted.map(({ coverage }) => of(coverage));
     const total = all.reduce((before, each) => before + each.total, 0);
     const never = all.reduce((before, each) => before + each.never.length, 0);

@@ -1,18 +1,10 @@
+import type { Shape } from '../../common/wire/shape.js';
+import type { TestCoverageSchema } from '../../common/wire/report.js';
 import type { TestedDefinition } from './tested-definition.js';
 import type { CaseOutcome } from './run-case.js';
 
-/** Tasks, or branches, of a definition: how many there are, and which no case has reached. */
-export interface Covered {
-  readonly total: number;
-  readonly never: readonly string[];
-}
-
-/** How much of a definition the cases of a file have run together. */
-export interface TestCoverage {
-  readonly tasks: Covered;
-  /** The two ways of each condition, and the failures after which a run goes on. */
-  readonly branches: Covered;
-}
+/** How much of a definition the cases of a file have run together: tasks, and both ways of conditions and failures. */
+export interface TestCoverage extends Shape<typeof TestCoverageSchema> {}
 
 interface Branch {
   readonly name: string;

@@ -1,6 +1,9 @@
 import { systemClock } from '../../common/clock.js';
-import type { Json } from '../../common/json/json.js';
-import { toJsonPointer } from '../../common/json/json.js';
+import { type Json, toJsonPointer } from '../../common/json/json.js';
+import { estimateLength } from '../../common/json/json-writer.js';
+import type { MemoryPool } from '../../common/memory/memory-pool.js';
+import type { Shape } from '../../common/wire/shape.js';
+import type { CaseProblemSchema, CaseReportSchema } from '../../common/wire/report.js';
 import { PIPELINE_TEST_LIMITS } from '../../definition/schema/fields.js';
 import type { Path, Problem } from '../../definition/problems/problem.js';
 import type { TestCaseDefinition, TestExpectation } from '../../definition/schema/test-schema.js';
@@ -16,27 +19,10 @@ import { checkTestFile, valuesOfCases } from './test-file.js';
 import { checkTestedInSteps, type DefinitionSources, readDefinitionValues } from './tested-definition.js';
 
 /** A reason why a case has failed, with its place in the file of tests. */
-export interface CaseProblem {
-  readonly message: string;
-  readonly line: number;
-  readonly column: number;
-  /** JSON Pointer into the file of tests. */
-  readonly path: string;
-  readonly expected?: Json;
-  readonly received?: Json;
-  readonly hint?: string;
-}
+export interface CaseProblem extends Shape<typeof CaseProblemSchema> {}
 
 /** The result of one case. */
-export interface CaseReport {
-  readonly name: string;
-  readonly ok: boolean;
-  /** Where the case begins in its file. */
-  readonly line: number;
-  readonly duration_ms: number;
-  /** Empty for a case that has passed. */
-  readonly problems: readonly CaseProblem[];
-}
+export interface CaseReport extends Shape<typeof CaseReportSchema> {}
 
 /** The text of a file of tests, and the definition that it is about. */
 export interface TestSources {
@@ -48,6 +34,8 @@ export interface TestSetup {
   readonly catalog: Catalog;
   readonly files: FileAccess;
   readonly tenantId?: string;
+  /** The memory that all runs of a server share. */
+  readonly memory?: MemoryPool;
   /** Does the steps of checks, in this process or beside others. */
   readonly check: <T>(steps: CheckSteps<T>) => Promise<T>;
 }
@@ -64,7 +52,7 @@ export type OpenedTests =
 
 /** Checks a file of tests and its definition. */
 export async function openTests({ text, definition }: TestSources, setup: TestSetup): Promise<OpenedTests> {
-  const { catalog, files, tenantId = 'default', check } = setup;
+  const { catalog, files, tenantId = 'default', memory, check } = setup;
   const source = await check(requestSource(text));
   const own = checkTestFile(source, undefined);
   if (!own.ok) return { ok: false, problems: own.problems, isDefinition: false };
@@ -76,7 +64,7 @@ export async function openTests({ text, definition }: TestSources, setup: TestSe
   const { tested } = checked;
   const named = checkTestFile(source, tested);
   if (!named.ok) return { ok: false, problems: named.problems, isDefinition: false };
-  const runner = new CaseRunner({ tested, tools, clock, files, tenantId });
+  const runner = new CaseRunner({ tested, tools, clock, files, tenantId, memory });
   return { ok: true, tests: new DefinitionTests(named.cases, source, runner, new CoverageCount(tested)) };
 }
 
@@ -167,8 +155,8 @@ export class DefinitionTests {
   #locate(index: number, { path, message, expected, received }: Difference): CaseProblem {
     return this.#problem(['cases', index, 'expect', ...path], {
       message,
-      ...(expected !== undefined && { expected }),
-      ...(received !== undefined && { received }),
+      ...(isShown(expected) && { expected }),
+      ...(isShown(received) && { received }),
     });
   }
 
@@ -180,4 +168,11 @@ export class DefinitionTests {
   #lineOf(path: Path): { readonly line: number; readonly column: number } {
     return this.#source.positionOf(path) ?? { line: 1, column: 1 };
   }
+}
+
+/** A longer value is left out of reports; the message has its beginning. */
+const MAX_VALUE_LENGTH = 4096;
+
+function isShown(value: Json | undefined): value is Json {
+  return value !== undefined && estimateLength(value, MAX_VALUE_LENGTH + 1) <= MAX_VALUE_LENGTH;
 }

@@ -36,17 +36,23 @@ export function isSchemaExpectation(value: unknown): value is JsonObject {
   return keys.length > 0 && keys.every((key) => CHECKED_KEYWORDS.has(key));
 }
 
-/** Finds where an outcome differs from what a case expects. */
+/** Finds where an outcome differs from what a case expects: the first places, for a value may have very many. */
 export function findDifferences(expect: TestExpectation, outcome: CaseOutcome): Difference[] {
-  const differences = [
-    ...compareStatus(expect, outcome),
-    ...compareError(expect, outcome),
-    ...VALUE_FIELDS.flatMap((field) => [...compareValues(field, expect[field] ?? {}, outcome)]),
-    ...compareNames('skipped', expect.skipped, [...outcome.skipped.keys()]),
-    ...compareNames('failed', expect.failed, failedNames(expect.failed ?? [], outcome)),
-    ...compareWaves(expect, outcome),
-  ];
-  return differences.slice(0, PIPELINE_TEST_LIMITS.differences);
+  const found: Difference[] = [];
+  for (const difference of compareAll(expect, outcome)) {
+    if (found.length === PIPELINE_TEST_LIMITS.differences) break;
+    found.push(difference);
+  }
+  return found;
+}
+
+function* compareAll(expect: TestExpectation, outcome: CaseOutcome): Iterable<Difference> {
+  yield* compareStatus(expect, outcome);
+  yield* compareError(expect, outcome);
+  for (const field of VALUE_FIELDS) yield* compareValues(field, expect[field] ?? {}, outcome);
+  yield* compareNames('skipped', expect.skipped, [...outcome.skipped.keys()]);
+  yield* compareNames('failed', expect.failed, failedNames(expect.failed ?? [], outcome));
+  yield* compareWaves(expect, outcome);
 }
 
 const END_STATUSES = ['succeeded', 'failed'] as const;

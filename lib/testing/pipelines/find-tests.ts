@@ -2,10 +2,7 @@ import type { Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { WavetrainError } from '../../common/errors.js';
-import { describeErrno } from '../../common/files.js';
-
-/** The ending of a file of tests, after the name of the definition that it is about. */
-const TEST_ENDING = /\.test\.(?:yaml|yml)$/;
+import { describeErrno, isTestFile, TEST_ENDING } from '../../common/files.js';
 
 /** The endings of a definition, in the order in which they are tried. */
 const DEFINITION_ENDINGS = ['.yaml', '.yml', '.json'];
@@ -15,11 +12,6 @@ const LEFT_OUT = new Set(['node_modules', 'dist']);
 
 /** Folders and files that a search looks at. */
 const MAX_ENTRIES = 100_000;
-
-/** Returns true if a file has tests of the definition beside it, by its name. */
-export function isTestFile(file: string): boolean {
-  return TEST_ENDING.test(file);
-}
 
 /** The files that may have the definition of tests, in the order in which they are looked for. */
 export function definitionsBeside(testFile: string): string[] {

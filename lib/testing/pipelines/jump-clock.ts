@@ -11,12 +11,18 @@ const QUIET_TURNS = 3;
 /** The time passes by itself, at this pace, while a tool is at work. */
 const TICK_MS = 5;
 
-interface Timer {
+class Timer {
+  isWaiting = true;
   readonly dueMs: number;
   readonly run: () => void;
   /** The call of a tool that waits for the timer; undefined for one of the run itself. */
   readonly call: CallAtWork | undefined;
-  isWaiting: boolean;
+
+  constructor(dueMs: number, run: () => void, call: CallAtWork | undefined) {
+    this.dueMs = dueMs;
+    this.run = run;
+    this.call = call;
+  }
 }
 
 /** A call of a tool that works by itself. It waits while it has set a timer, or a call within it is there. */
@@ -61,7 +67,7 @@ export class JumpClock implements Clock {
   setTimeout(run: () => void, delayMs: number): unknown {
     const call = this.#calls.getStore();
     if (call !== undefined) call.waitsFor++;
-    const timer: Timer = { dueMs: this.#elapsedMs + Math.max(0, delayMs), run, call, isWaiting: true };
+    const timer = new Timer(this.#elapsedMs + Math.max(0, delayMs), run, call);
     const later = this.#timers.findLastIndex(({ dueMs }) => dueMs <= timer.dueMs) + 1;
     this.#timers.splice(later, 0, timer);
     this.#uses++;
@@ -70,8 +76,7 @@ export class JumpClock implements Clock {
   }
 
   clearTimeout(timer: unknown): void {
-    const found = this.#timers.find((each) => each === timer);
-    if (found !== undefined) this.#settle(found);
+    if (timer instanceof Timer) this.#settle(timer);
     this.#uses++;
   }
 

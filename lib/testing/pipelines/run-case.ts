@@ -1,6 +1,7 @@
 import { systemClock } from '../../common/clock.js';
 import { errorMessage, type TaskFailure, ToolError, WavetrainError } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
+import type { MemoryPool } from '../../common/memory/memory-pool.js';
 import { PIPELINE_TEST_LIMITS } from '../../definition/schema/fields.js';
 import type { TestCaseDefinition } from '../../definition/schema/test-schema.js';
 import { withPlaceholders } from '../../definition/secrets/sources.js';
@@ -44,6 +45,7 @@ export interface CaseSetup {
   readonly clock: JumpClock;
   readonly files: FileAccess;
   readonly tenantId: string;
+  readonly memory?: MemoryPool | undefined;
 }
 
 const NO_NETWORK: NetworkAccess = {
@@ -64,11 +66,12 @@ export class CaseRunner {
   readonly #executor: LocalExecutor;
 
   constructor(setup: CaseSetup) {
-    const { clock, files, tested } = setup;
+    const { clock, files, tested, memory } = setup;
     this.#setup = setup;
     this.#executor = new LocalExecutor({
       clock,
       files,
+      ...(memory && { memory }),
       random: () => 0.5,
       network: NO_NETWORK,
       models: NO_MODELS,

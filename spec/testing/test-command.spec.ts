@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { ManualClock } from '../../support/manual-clock.js';
-import { useTemporaryFolder } from '../../support/temporary-folder.js';
-import { invoke, Recorder } from '../invoke.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { useTemporaryFolder } from '../support/temporary-folder.js';
+import { invoke, Recorder } from '../cli/invoke.js';
 
 const BOOK = `pipeline:
   id: book
