@@ -46,7 +46,7 @@ describe('test (D91)', () => {
       '    outputs.sum must be 4, not 3 (book.test.yaml:9)',
       'coverage: 2 of 3 tasks, 1 of 2 branches',
       '  never in book.yaml: b runs, when of b holds',
-      '✗ 1 of 2 cases failed, 1 file, 5 ms',
+      '✗ 1 of 2 cases failed in 5 ms, 1 file',
       '',
     ]);
     expect(status).to.equal(1);

@@ -64,7 +64,7 @@ export function formatTestTotals(
   const mark = ok ? style.green(style.marks.done) : style.red(style.marks.failed);
   return [
     ...formatCoverage(files, terminal),
-    ...wrapLine(`${mark} ${counts}, ${formatCount(files.length, 'file')}, ${formatDuration(ms)}`, terminal),
+    ...wrapLine(`${mark} ${counts} in ${formatDuration(ms)}, ${formatCount(files.length, 'file')}`, terminal),
   ];
 }
 

@@ -92,7 +92,7 @@ export const PIPELINE_TEST_LIMITS = {
   /** Cases that a server runs for one request, and the time that they may take together. */
   serverCases: 200,
   serverMs: 20_000,
-  /** Differences that are told of one case, and characters of a value in one of them. */
+  /** Differences that are listed of one case, and characters of a value in one of them. */
   differences: 20,
   shownLength: 200,
 } as const;

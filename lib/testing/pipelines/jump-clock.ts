@@ -8,7 +8,7 @@ const START_MS = Date.UTC(2026, 0, 1);
 /** Turns of the event loop in which nothing used the clock, after which nothing is at work. */
 const QUIET_TURNS = 3;
 
-/** The time passes by itself, at this pace, while a tool is at work. */
+/** While a tool is at work, the time passes by itself: so often the clock looks at that of the machine. */
 const TICK_MS = 5;
 
 class Timer {
