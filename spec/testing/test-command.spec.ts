@@ -53,7 +53,7 @@ describe('test (D91)', () => {
   });
 
   it('returns 0 when all cases pass, 1 for a file that is not valid, and 2 for bad usage', async () => {
-    expect((await at(['--case', 'adds up', '--case', 'adds up'])).status).to.equal(1);
+    expect((await at(['--case', 'adds up'])).status).to.equal(1);
     folder.write('book.test.yaml', TESTS.replace('sum: 4', 'sum: 3'));
     expect((await at([])).status).to.equal(0);
     folder.write('book.test.yaml', 'cases: [{}]');
@@ -62,6 +62,11 @@ describe('test (D91)', () => {
     expect(stdout).to.include('    case 1 has no "name" (book.test.yaml:1)\n');
     expect((await at(['missing'])).status).to.equal(2);
     expect((await at(['--watch', '--json'])).status).to.equal(2);
+  });
+
+  it('is what the hint of validate says of a file of tests', async () => {
+    const { stderr } = await invoke(['validate', 'book.test.yaml'], { cwd: folder.path });
+    expect(stderr).to.include('these are tests of a definition: `wavetrain test` runs them');
   });
 
   it('runs the cases with a text in their name', async () => {

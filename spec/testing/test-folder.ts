@@ -14,11 +14,11 @@ export function useTestFolder() {
     folder,
     run,
     /** Runs the cases of one file, and returns what each has failed of. @throws for a file that is not valid */
-    async failuresOf(
+    failuresOf: async (
       definition: string,
       cases: string,
       tools: readonly CatalogEntry[] = [],
-    ): Promise<readonly Failures[]> {
+    ): Promise<readonly Failures[]> => {
       folder.write('p.yaml', definition);
       folder.write('p.test.yaml', cases);
       const { files } = await run(tools);
@@ -30,7 +30,7 @@ export function useTestFolder() {
       );
     },
     /** Returns the problems of a file of tests, with their lines and hints. */
-    async problemsOf(definition: string, cases: string): Promise<readonly string[]> {
+    problemsOf: async (definition: string, cases: string): Promise<readonly string[]> => {
       folder.write('p.yaml', definition);
       folder.write('p.test.yaml', cases);
       return showProblems((await run()).files[0]);

@@ -56,7 +56,7 @@ function trimmed(text: string, [from, to]: readonly [number, number, number]): [
 }
 
 function addTo(map: YAMLMap, key: string, value: Json, text: string, isInFlow: boolean): Splice {
-  const last = map.items.at(-1) as Pair | undefined;
+  const last = map.items.at(-1);
   const range = map.range ?? [0, 0, 0];
   if (map.flow === true || isInFlow || last === undefined) {
     const from = text.lastIndexOf('}', range[1]);
