@@ -3,12 +3,14 @@ import standaloneCode from 'ajv/dist/standalone/index.js';
 import { MAX_PROBLEMS } from '../lib/definition/problems/problem.js';
 import { PlanDefinition } from '../lib/definition/schema/plan-schema.js';
 import { PipelineDefinition } from '../lib/definition/schema/schema.js';
+import { TestFileDefinition } from '../lib/definition/schema/test-schema.js';
 
 /** Generates the validators of definitions as code, since compiling the schemas would add 40 ms to `wavetrain run`. */
 export function generateValidators(): Record<string, string> {
   return {
     ...generateValidator(PipelineDefinition, 'pipeline-validator', 'lib/definition/schema/schema.ts'),
     ...generateValidator(PlanDefinition, 'plan-validator', 'lib/definition/schema/plan-schema.ts'),
+    ...generateValidator(TestFileDefinition, 'test-validator', 'lib/definition/schema/test-schema.ts'),
   };
 }
 

@@ -6,6 +6,7 @@ const KM_PER_NAUTICAL_MILE = 1.852;
 /** Defines the checks before every call, the types of `run`, and the output of `wavetrain tools distance`. */
 export default defineTool({
   name: 'distance',
+  pure: true, // tests of pipelines run it as it is
   description: 'Measures the great circle between two places',
   inputs: {
     from: { type: 'object', required: true, description: 'with name, lat and lon, in degrees' },

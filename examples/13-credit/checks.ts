@@ -18,6 +18,7 @@ export function readMetric(metrics: JsonObject, name: string): number | null {
 
 export const validateSpread = defineFunction({
   name: 'validate_spread',
+  pure: true,
   description: 'Checks six things that hold for a sound financial spread',
   inputs: {
     spread_data: { type: 'object', required: true, description: 'what build_financial_spread gives' },

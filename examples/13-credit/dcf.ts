@@ -20,6 +20,7 @@ type Assumptions = typeof ASSUMPTIONS;
 
 export const runDcfModel = defineFunction({
   name: 'run_dcf_model',
+  pure: true,
   description: 'Values a company by its discounted free cash flows',
   inputs: {
     canonical_metrics: {

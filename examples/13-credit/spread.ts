@@ -21,6 +21,7 @@ const COMPUTED = ['gross_profit', 'ebitda_gaap'];
 
 export const buildFinancialSpread = defineFunction({
   name: 'build_financial_spread',
+  pure: true,
   description:
     'Arranges the XBRL facts of a company by field and fiscal year, with the metrics of the latest year',
   inputs: {

@@ -30,6 +30,7 @@ const COVENANT = {
 
 export const computeProformaStress = defineFunction({
   name: 'compute_proforma_stress',
+  pure: true,
   description: 'Adds a facility to the debt of a company and tests its covenants in three scenarios',
   inputs: {
     canonical_metrics: {

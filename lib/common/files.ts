@@ -94,3 +94,11 @@ export function packageFolder(): string {
 export function distFile(name: string): string {
   return join(packageFolder(), 'dist', name);
 }
+
+/** The ending of a file of tests, after the name of the definition beside it (D91). */
+export const TEST_ENDING = /\.test\.(?:yaml|yml)$/;
+
+/** Returns true if a file has tests of the definition beside it, by its name: it is no definition itself. */
+export function isTestFile(file: string): boolean {
+  return TEST_ENDING.test(file);
+}

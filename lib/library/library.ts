@@ -4,7 +4,9 @@ import type { RunQueries } from '../runs/views/run-queries.js';
 import type { Clock } from '../common/clock.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import { assertDefined } from '../definition/assert.js';
-import type { Source } from '../definition/text/source.js';
+import { detectKind } from '../definition/schema/root.js';
+import { requestSource, type Source } from '../definition/text/source.js';
+import type { PipelineInput } from '../plans/plan.js';
 import type { Graph } from '../pipelines/drawing/graph.js';
 import type { PlanGraph } from '../plans/graph.js';
 import type { RunRegistry } from '../runs/registry.js';
@@ -18,6 +20,7 @@ import { comparePlace, type FolderEntry, type EntryPlace, toPlace } from './fold
 import { type LibraryLog, PipelineFolder } from './pipeline-folder.js';
 import { drawGraphInSteps, pipelineNotFound, type FileReading } from './read-definition.js';
 import { FileSaving } from './save-file.js';
+import { readTestsBeside, type TestsFile } from './plan-files.js';
 import { findPipelinesInUse } from './unsaved-plan.js';
 import { type FolderFile, readFileContent } from './write-file.js';
 
@@ -47,6 +50,12 @@ export interface ShownPage {
   readonly shown: readonly ShownEntry[];
   /** Null on the last page. */
   readonly nextCursor: string | null;
+}
+
+/** A text that was parsed, and the pipelines that it has beside it. */
+interface DefinitionOfText {
+  readonly source: Source;
+  readonly pipelines: ReadonlyMap<string, PipelineInput>;
 }
 
 /** A page ends early rather than being larger than this. */
@@ -166,6 +175,26 @@ export class PipelineLibrary {
       files: this.#folder.filesOf(tenantId),
       find: (path) => this.#folder.goodVersion(tenantId, path),
     });
+  }
+
+  /** The tests beside a definition (D91); undefined when there are none. Rejects as {@link read}. */
+  async readTests(entry: FolderEntry, hold: (bytes: number) => void): Promise<TestsFile | undefined> {
+    hold(READ_FACTOR * this.#reading.limitBytes);
+    try {
+      return await readTestsBeside(entry.listed, this.#folder.root, this.#reading.limitBytes);
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+      throw new WavetrainError('pipeline_not_found', error.message, { cause: error });
+    }
+  }
+
+  /** A text of a definition with the pipelines that it has: those of files that are in use, if it is a plan. */
+  async sourcesOf(entry: FolderEntry, text: string): Promise<DefinitionOfText> {
+    const { check } = this.#reading;
+    const { tenantId } = entry.listed;
+    const source = await check(requestSource(text), tenantId);
+    const isPlan = detectKind(source.value) === 'plan';
+    return { source, pipelines: isPlan ? await check(this.pipelinesOf(entry, source), tenantId) : new Map() };
   }
 
   /** The graph of the definition that is in use; null when there is none. Rejects with its problems when a tool has gone. */

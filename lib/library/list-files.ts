@@ -2,7 +2,7 @@ import { mapSome } from '../common/scheduling/concurrency-limiter.js';
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { describeErrno, isPathInside } from '../common/files.js';
+import { describeErrno, isPathInside, isTestFile } from '../common/files.js';
 import { LIBRARY_LIMITS } from './limits.js';
 
 /** Tenant of the files that are in no folder of a tenant. */
@@ -39,8 +39,8 @@ export const DEFINITION_EXTENSIONS = ['.yaml', '.yml', '.json'] as const;
 const EXTENSIONS: ReadonlySet<string> = new Set(DEFINITION_EXTENSIONS);
 
 /**
- * Lists the definitions of a folder and of those below it (D69). Hidden files and folders, links to folders, and links to what
- * is outside of the folder are left out. Rejects with the error of the system when the folder itself cannot be read.
+ * Lists the definitions of a folder and of those below it (D69). Hidden files and folders, files of tests (D91), links to
+ * folders, and links to what is outside of the folder are left out. Rejects with the error of the system when the folder itself cannot be read.
  *
  * @param root absolute, all symbolic links followed
  * @param isTenant whether a folder can have the name of a tenant
@@ -102,6 +102,7 @@ async function walk(root: string, names: readonly string[], into: Walk): Promise
       else await walk(root, path, into);
       continue;
     }
+    if (isTestFile(entry.name)) continue;
     if (!EXTENSIONS.has(extname(entry.name)) || !(entry.isFile() || entry.isSymbolicLink())) continue;
     const tenantId = findTenant(names, into.isTenant);
     if (tenantId === undefined)

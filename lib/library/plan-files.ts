@@ -1,12 +1,13 @@
 import { dirname, extname, posix } from 'node:path';
 import { ToolError } from '../common/errors.js';
+import { isTestFile } from '../common/files.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import type { Source } from '../definition/text/source.js';
 import { listExternal } from '../plans/load.js';
 import type { PipelineInput } from '../plans/plan.js';
 import { decodeText, readRegularFile } from '../tools/files/regular-file.js';
 import { LIBRARY_LIMITS } from './limits.js';
-import { DEFINITION_EXTENSIONS, type ListedFile } from './list-files.js';
+import { DEFINITION_EXTENSIONS, inspectFile, type ListedFile } from './list-files.js';
 
 /** The files of one tenant, as they count. */
 export interface TenantFiles {
@@ -146,6 +147,34 @@ async function readPlanFile(
 /** The text of a file of the folder. Rejects with a ToolError that says what is wrong with the file. */
 export async function readFileText({ realPath, file }: ListedFile, limitBytes: number): Promise<string> {
   return decodeText(await readRegularFile(realPath, file, limitBytes), file);
+}
+
+/** A file of tests of the folder (D91). */
+export interface TestsFile {
+  /** Its path in the folder. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** The names that the tests of a definition may have. */
+const TEST_ENDINGS = ['.test.yaml', '.test.yml'];
+
+/**
+ * Reads the tests beside a definition; undefined when there are none. Nothing outside of the folder is read, whatever links
+ * say. Rejects with a ToolError for a file that cannot be read, or is too long.
+ */
+export async function readTestsBeside(
+  { file, tenantId }: Pick<ListedFile, 'file' | 'tenantId'>,
+  root: string,
+  limitBytes: number,
+): Promise<TestsFile | undefined> {
+  const stem = file.slice(0, file.length - extname(file).length);
+  for (const ending of TEST_ENDINGS) {
+    const found = await inspectFile({ file: `${stem}${ending}`, tenantId, isLink: false }, root);
+    if (found === undefined || !isTestFile(found.realPath)) continue;
+    return { file: found.file, text: await readFileText(found, limitBytes) };
+  }
+  return undefined;
 }
 
 function missing(id: string, names: readonly string[]): Extract<PipelineInput, { missing: unknown }> {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { WavetrainError } from '../common/errors.js';
+import { isTestFile } from '../common/files.js';
 import { requestSource } from '../definition/text/source.js';
 import { PIPELINE_ID } from '../definition/schema/definition-fields.js';
 import type { FolderEntry } from './folder-entries.js';
@@ -170,6 +171,7 @@ export class FileSaving {
     if (expected === null && !ID.test(id)) throw new WavetrainError('invalid_request', INVALID_ID);
     const file = expected === null ? newFile(tenantId, id) : entry?.listed.file;
     if (file === undefined) throw pipelineNotFound(id);
+    if (isTestFile(file)) throw new WavetrainError('invalid_request', TEST_ID);
     if (expected === null && entry !== undefined) {
       const message = `${entry.listed.file} has the id "${id}" already: open it, or choose another id`;
       throw new FileChangedError(message, null);
@@ -237,6 +239,8 @@ function hasErrors(id: string): WavetrainError {
 const ID = new RegExp(PIPELINE_ID);
 const INVALID_ID =
   'an id has up to 128 letters, digits, _, - and dots, and does not begin with a dot or a hyphen';
+
+const TEST_ID = 'an id may not end with .test: a file of that name has tests of the definition beside it';
 
 function newFile(tenantId: string, id: string): string {
   return tenantId === ROOT_TENANT ? `${id}.yaml` : `${TENANTS_FOLDER}/${tenantId}/${id}.yaml`;

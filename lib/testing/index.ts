@@ -2,3 +2,12 @@
 export { type BlackboardSuiteOptions, blackboardSuite } from './blackboard-suite.js';
 export type { ConformanceCase } from './conformance.js';
 export { type ExecutorSuiteOptions, executorSuite } from './executor-suite.js';
+export type { CaseProblem, CaseReport } from './pipelines/definition-tests.js';
+export type { TestCoverage } from './pipelines/coverage.js';
+export {
+  pipelineSuite,
+  testPipelines,
+  type TestFileReport,
+  type TestPipelinesOptions,
+  type TestReport,
+} from './pipelines/test-pipelines.js';

@@ -172,6 +172,19 @@ export class Catalog {
     );
   }
 
+  /** Replaces what each tool, function and source does. Its declaration stays, but none asks a model any more. */
+  withRuns(replace: (tool: Tool) => Tool['run']): Catalog {
+    const builtin: CatalogEntry[] = [];
+    const entries = this.#all().map((entry) => {
+      if (entry.kind === 'schema') return entry;
+      const { usesModel: _, ...declared } = entry;
+      const replaced: Tool = { ...declared, run: replace(entry) };
+      if (this.#builtin.has(entry)) builtin.push(replaced);
+      return replaced;
+    });
+    return new Catalog(entries, builtin, this.pools);
+  }
+
   #all(): CatalogEntry[] {
     const { functions, schemas, sources } = this.#registries;
     return [this.#tools, functions, schemas, sources].flatMap((entries) => [...entries.values()]);
@@ -285,7 +298,7 @@ function createPlaceholder(name: string): Tool {
 }
 
 /** Yields all that is written as `tool`, at any depth. */
-function* toolNamesIn(value: unknown): Iterable<string> {
+export function* toolNamesIn(value: unknown): Iterable<string> {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, part] of Object.entries(value)) {
     if (key === 'tool' && typeof part === 'string') yield part;

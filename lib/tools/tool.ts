@@ -257,6 +257,11 @@ export interface Tool {
    */
   readonly repeatable?: boolean;
   /**
+   * True for a tool that is quick, changes nothing and reads nothing that is not in its inputs or in files of the project:
+   * tests of pipelines call it, while they must give the answers of all others (D91).
+   */
+  readonly pure?: boolean;
+  /**
    * The purpose for which it asks a language model, given the inputs of the task as they are written; undefined when it
    * asks none. A run does not begin when that model, or the one that the input `model` names, is not configured (D50).
    */
@@ -363,6 +368,8 @@ export interface ToolDeclaration<M extends InputDeclarations> {
   readonly version?: string;
   /** As of a {@link Tool}. Default: true. */
   readonly repeatable?: Tool['repeatable'];
+  /** As of a {@link Tool}. Default: false. */
+  readonly pure?: Tool['pure'];
   /** As of a {@link Tool}. */
   readonly usesModel?: Tool['usesModel'];
 }
@@ -378,7 +385,7 @@ export function defineTool<const M extends InputDeclarations>(
     readonly run: (inputs: InputsOf<M>, context: ToolContext, registries?: Registries) => unknown;
   },
 ): Tool {
-  const { name, description, openInputs = false, version, repeatable, usesModel, run } = declaration;
+  const { name, description, openInputs = false, version, repeatable, pure, usesModel, run } = declaration;
   const inputs = normalizeInputs(declaration.inputs);
   if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name))
     throw new TypeError(`"${name}" is not a tool name: use lower-case letters, digits and _`);
@@ -391,6 +398,7 @@ export function defineTool<const M extends InputDeclarations>(
     output,
     ...(version !== undefined && { version }),
     ...(repeatable !== undefined && { repeatable }),
+    ...(pure !== undefined && { pure }),
     ...(usesModel !== undefined && { usesModel }),
     run,
   };

@@ -10,7 +10,10 @@ import { loadPipeline } from '../../lib/pipelines/load.js';
 import { loadPlan } from '../../lib/plans/load.js';
 import { RunRegistry } from '../../lib/runs/registry.js';
 import type { RunRecord } from '../../lib/runs/record.js';
+import { testPipelines } from '../../lib/testing/index.js';
+import { isTestFile } from '../../lib/common/files.js';
 import { fileAccess } from '../../lib/tools/files/file-access.js';
+import { defineTool } from '../../lib/tools/tool.js';
 import { loadTools } from '../../lib/tools/loading/load-tools.js';
 import { commandIn, type Example, type Expectation, examples } from './docs/examples.js';
 import { TemporaryFolder } from '../support/temporary-folder.js';
@@ -47,7 +50,32 @@ describe('The examples', () => {
 
   it('have an expected result for each pipeline and plan that nothing else runs', () => {
     const paths = all.map(({ path }) => path);
-    expect([...paths, ...PARTS].sort()).to.deep.equal(filesBelow('examples', '.yaml'));
+    const definitions = filesBelow('examples', '.yaml').filter((path) => !isTestFile(path));
+    expect([...paths, ...PARTS].sort()).to.deep.equal(definitions);
+  });
+
+  describe('have tests beside each pipeline and plan, which reach every task and branch (D91)', () => {
+    const definitions = filesBelow('examples', '.yaml').filter((path) => !isTestFile(path));
+    const tools = ['07-own-tool', '13-credit'].map((folder) => join(ROOT, 'examples', folder));
+
+    for (const path of definitions) {
+      it(path, async () => {
+        const entry = join(ROOT, 'lib/index.ts');
+        const loaded = await Promise.all(tools.map((folder) => loadTools('./tools.ts', folder, { entry })));
+        // The host of 09-library has it.
+        const shout = defineTool({
+          name: 'shout',
+          description: 'Shouts',
+          inputs: { text: { type: 'string', required: true, description: 'what' } },
+          run: ({ text }) => text.toUpperCase(),
+        });
+        const report = await testPipelines(join(ROOT, path), { tools: [...loaded.flat(), shout] });
+        const [file] = report.files;
+        expect(file?.problems).to.deep.equal([]);
+        expect(file?.cases.flatMap(({ problems }) => problems)).to.deep.equal([]);
+        expect([file?.coverage?.tasks.never, file?.coverage?.branches.never]).to.deep.equal([[], []]);
+      });
+    }
   });
 
   it('appear in the table of examples/README.md, each with its folder', () => {

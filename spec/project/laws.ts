@@ -229,6 +229,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'scheduling',
       'submission',
       'telemetry',
+      'testing',
       'text',
       'wire',
     ],
@@ -263,6 +264,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'scheduling',
       'submission',
       'telemetry',
+      'testing',
       'text',
       'tools',
       'wire',
@@ -272,9 +274,21 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'it is the top layer and reaches runs through the registry (law L2)',
   },
   testing: {
-    may: ['pipelines', 'tools'],
-    types: ['execution'],
-    reason: 'suites test contracts, not implementations',
+    may: [
+      'clock',
+      'definition',
+      'errors',
+      'execution',
+      'files',
+      'json',
+      'json-schema',
+      'pipelines',
+      'plans',
+      'scheduling',
+      'tools',
+    ],
+    types: ['memory', 'models', 'wire'],
+    reason: 'suites test contracts, and tests of pipelines run them with answers in place of tools',
   },
   index: {
     may: ['clock', 'compile', 'errors', 'execution', 'models', 'pipelines', 'plans', 'runs', 'tools'],
@@ -406,6 +420,7 @@ export const SURROUNDINGS: readonly Surrounding[] = [
       'lib/common/workers/programs/program-host.ts':
         'a process of its own, which gives programs the time to end when the server has died',
       'lib/common/clock.ts': 'the default clock',
+      'lib/testing/pipelines/jump-clock.ts': 'a clock that jumps to its next timer',
       'lib/runs/store/sqlite/thread/cleaner.ts':
         'a thread of its own, which lets others have the disk while it deletes',
     },

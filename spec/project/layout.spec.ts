@@ -36,6 +36,8 @@ const EXPORTED = /^export (?:abstract |async )*(?:const|let|function\*?|class|in
 
 /** `lib` has a folder for each room; `spec` has those of `lib`, and those for machines, the project and support. */
 const MOST_ROOMS = new Map([
+  // A guide for each thing that people do.
+  ['docs', MOST_ENTRIES + 3],
   ['lib', MOST_ENTRIES + 3],
   ['spec', MOST_ENTRIES + 6],
   // Each decision has its record, and keeps it.

@@ -25,8 +25,9 @@ import { InitCommand } from './init.js';
 import { KeysNewCommand } from './keys.js';
 import { RerunCommand } from './rerun.js';
 import { RunCommand } from './run.js';
-import { SchemaPipelineCommand, SchemaPlanCommand } from './schema.js';
+import { SchemaPipelineCommand, SchemaPlanCommand, SchemaTestCommand } from './schema.js';
 import { ServeCommand } from './serve.js';
+import { TestCommand } from './test.js';
 import { ToolsCommand } from './tools.js';
 import { ValidateCommand } from './validate.js';
 
@@ -36,6 +37,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   ValidateCommand,
   RunCommand,
   RerunCommand,
+  TestCommand,
   CompileCommand,
   ServeCommand,
   McpCommand,
@@ -62,6 +64,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   GraphCommand,
   SchemaPipelineCommand,
   SchemaPlanCommand,
+  SchemaTestCommand,
   DoctorCommand,
   HelpCommand,
   VersionCommand,

@@ -1,3 +1,5 @@
+import { Command } from 'clipanion';
+import type { CliContext } from '../context.js';
 import { readConfig } from '../../common/config/config.js';
 import { readPools } from '../../common/config/pool-config.js';
 import { CatalogCommand } from '../input/shared-options.js';
@@ -61,5 +63,22 @@ export class SchemaPlanCommand extends SchemaCommand {
 
   override async execute(): Promise<void> {
     await this.print('planJsonSchema');
+  }
+}
+
+export class SchemaTestCommand extends Command<CliContext> {
+  static override paths = [['schema', 'test']];
+  static override usage = Command.Usage({
+    description: 'prints the JSON Schema of files of tests, for editors',
+    details: `
+      Save it beside your tests. Editors with a YAML language server then complete and check each file that begins
+      with "# yaml-language-server: $schema=test.schema.json".
+    `,
+    examples: [['save it beside your tests', '$0 schema test > test.schema.json']],
+  });
+
+  override async execute(): Promise<void> {
+    const { testJsonSchema } = await import('../../definition/schema/json-schema.js');
+    this.context.stdout.write(`${JSON.stringify(testJsonSchema(), null, 2)}\n`);
   }
 }

@@ -1,6 +1,18 @@
 import Type from 'typebox';
 import { ProblemSchema } from './problem.js';
-import { anyJson, count, Count, list, mapOf, nullable, onlyTrue, text, titled } from './shape.js';
+import {
+  anyJson,
+  count,
+  Count,
+  described,
+  flag,
+  list,
+  mapOf,
+  nullable,
+  onlyTrue,
+  text,
+  titled,
+} from './shape.js';
 
 const strings = Type.Array(Type.String());
 
@@ -163,3 +175,51 @@ export const ToolListSchema = titled('ToolList', {
   tools: Type.Array(Type.String()),
   metadata: Type.Array(ToolMetadataSchema),
 });
+
+export const CaseProblemSchema = described('CaseProblem', 'Why a case of a test has failed.', {
+  message: text('A sentence for people, with the path of the value.'),
+  line: Type.Integer({ minimum: 1, description: 'In the file of tests.' }),
+  column: Type.Integer({ minimum: 1 }),
+  path: text('JSON Pointer into the file of tests.'),
+  expected: Type.Optional(anyJson('What the case expects; absent where a schema says what is valid.')),
+  received: Type.Optional(anyJson('What came out; absent when nothing did.')),
+  hint: Type.Optional(text('How to solve the problem.')),
+});
+
+export const CaseReportSchema = described('CaseReport', 'The result of one case of a test.', {
+  name: Type.String(),
+  ok: flag('It has passed.'),
+  line: Type.Integer({ minimum: 1, description: 'Where it begins in the file of tests.' }),
+  duration_ms: count('Time of the machine, not of the clock of the case.'),
+  problems: list(CaseProblemSchema, 'None when it has passed; at most 20.'),
+});
+
+const CoveredSchema = titled('Covered', {
+  total: count('How many there are.'),
+  never: list(Type.String(), 'Those that no case has reached.'),
+});
+
+export const TestCoverageSchema = described(
+  'TestCoverage',
+  'What the cases of a file have reached together.',
+  {
+    tasks: CoveredSchema,
+    branches: CoveredSchema,
+  },
+);
+
+export const TestResultSchema = described(
+  'TestResult',
+  'The results of the tests beside a file of the folder.',
+  {
+    file: nullable(
+      text('The file of tests, in the folder; null when they were sent, or when there is none.'),
+    ),
+    ok: flag('The file and the definition are valid, and every case has passed.'),
+    problems: list(ProblemSchema, 'Of the file of tests, or of the definition; no case was run then.'),
+    in_definition: flag('The problems are those of the definition.'),
+    cases: list(CaseReportSchema, 'Those that were run, in their order.'),
+    left_out: count('Cases that were not run, because there are too many, or they take too long together.'),
+    coverage: nullable(TestCoverageSchema, 'Null when not every case was run.'),
+  },
+);

@@ -63,11 +63,39 @@ export const PLAN_FIELDS = [
 
 export const SUB_PIPELINE_FIELDS = split('id goal reads stores when inputs file pipeline');
 
+/** The fields of a file of tests, of a case, of what it expects, and of an answer (D91). */
+export const TEST_FIELDS = {
+  file: split('description cases'),
+  case: split('name params inputs session answers expect'),
+  expect: split('status error outputs handlers blackboard skipped failed waves'),
+  answer: split('output error items'),
+};
+
 /** A task has at most so many conditions: each is looked at for every item (D77). */
 export const MAX_CONDITIONS = 20;
 
 /** How often a task may call its tool until a condition holds, and how long it waits before it does so again (D83). */
 export const REPEAT_LIMITS = { rounds: 10_000, defaultRounds: 20, everyDays: 7, defaultEvery: '30s' };
+
+/** The limits of tests of pipelines (D91). */
+export const PIPELINE_TEST_LIMITS = {
+  /** Size of a file of tests, in bytes. */
+  fileBytes: 2 ** 20,
+  /** Cases of one file, and characters of the name of one. */
+  cases: 1000,
+  nameLength: 200,
+  /** Answers to the attempts of one call, and to the items of one fan-out. */
+  attempts: 100,
+  items: 10_000,
+  /** Time that one case may take, however little of it passes on its own clock. */
+  caseMs: 10_000,
+  /** Cases that a server runs for one request, and the time that they may take together. */
+  serverCases: 200,
+  serverMs: 20_000,
+  /** Differences that are listed of one case, and characters of a value in one of them. */
+  differences: 20,
+  shownLength: 200,
+} as const;
 
 /** Task ids that would hide a template namespace (D1). */
 export const RESERVED_TASK_IDS: readonly string[] = ['pipeline', 'params', 'session', 'item'];

@@ -3,6 +3,7 @@ import { PlanDefinition, SubPipelineDefinition } from './plan-schema.js';
 import { HANDLER_LISTS } from './fields.js';
 import type { DefinitionKind } from './root.js';
 import { PipelineDefinition, TaskDefinition } from './schema.js';
+import { TestFileDefinition } from './test-schema.js';
 
 /** The dialect that editors support best; the keywords used here mean the same in all later ones. */
 const DIALECT = 'http://json-schema.org/draft-07/schema#';
@@ -39,6 +40,16 @@ export function planJsonSchema(names: TaskNames = {}): Schema {
     'Pipelines that pass values through the blackboard: under the key plan, or as the whole document.';
   const definitions = { plan: planWithPipelines(), pipeline: PIPELINE, task: taskWithNames(names) };
   return createSchema('plan', description, definitions);
+}
+
+/** Creates the JSON Schema of a file of tests (D91). */
+export function testJsonSchema(): Schema {
+  return {
+    $schema: DIALECT,
+    $id: 'urn:wavetrain:schema:test',
+    title: 'Wavetrain test',
+    ...TestFileDefinition,
+  };
 }
 
 function createSchema(kind: DefinitionKind, description: string, definitions: Schema): Schema {

@@ -5,7 +5,7 @@ import type { DefinitionKind } from './root.js';
 
 /** The fields that a kind of definition has. */
 export interface DefinitionFields {
-  readonly kind: DefinitionKind;
+  readonly kind: DefinitionKind | 'test';
   /** The field that lists the parts of the definition: `tasks`. */
   readonly parts: string;
   /** The fields allowed in the object at a path, for hints. */
@@ -24,7 +24,7 @@ type Fillings = Readonly<Record<string, Filling>>;
 const FIRST_TASK = { id: 'task_1', tool: 'mock' };
 
 /** By kind, the required fields of a definition. */
-const OF_WHOLE: Readonly<Record<DefinitionKind, Fillings>> = {
+const OF_WHOLE: Readonly<Record<DefinitionFields['kind'], Fillings>> = {
   pipeline: {
     id: { hint: 'write id: NAME', value: 'my_pipeline', place: 'first' },
     goal: { hint: 'say under "goal" what it is for', value: 'Say what this pipeline does' },
@@ -35,6 +35,13 @@ const OF_WHOLE: Readonly<Record<DefinitionKind, Fillings>> = {
     },
   },
   plan: { id: { hint: 'write id: NAME', value: 'my_plan', place: 'first' } },
+  test: {
+    cases: {
+      hint: 'list the cases under "cases", each with a "name"',
+      value: [{ name: 'succeeds' }],
+      place: 'last',
+    },
+  },
 };
 
 const TOOL: Filling = { hint: 'write tool: NAME; `wavetrain tools` lists them', value: 'mock' };

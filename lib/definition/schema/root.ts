@@ -57,6 +57,7 @@ function isOfOtherProduct(value: Record<string, unknown>): boolean {
 
 function hintForStart(value: Record<string, unknown>, wanted: DefinitionKind): string {
   const start = `start with "${wanted}:"`;
+  if (Object.hasOwn(value, 'cases')) return 'these are tests of a definition: `wavetrain test` runs them';
   const isForeign =
     isOfOtherProduct(value) ||
     Object.keys(value).some((key) => hintForForeignField(key, FIELDS[wanted], value) !== undefined);

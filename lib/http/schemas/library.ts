@@ -52,3 +52,13 @@ export const SaveRequestSchema = bodySchema('SaveRequest', {
 });
 
 export const PauseRequestSchema = bodySchema('PauseRequest', { tenant_id: optionalField(TenantId) });
+
+export const TestRequestSchema = bodySchema('TestRequest', {
+  text: optionalField(
+    Type.String({ description: 'The definition. Default: the file as it is on the disk.' }),
+  ),
+  tests: optionalField(
+    Type.String({ description: 'The file of tests. Default: the one beside the definition.' }),
+  ),
+  tenant_id: optionalField(TenantId),
+});

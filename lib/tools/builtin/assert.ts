@@ -8,6 +8,7 @@ import { defineTool, type Tool } from '../tool.js';
 export function createAssert(evaluate: EvaluateExpression): Tool {
   return defineTool({
     name: 'assert',
+    pure: true,
     description: 'Fails the task unless a JSONata expression is true; returns its input',
     inputs: {
       input: { required: true, description: 'the value that the expression reads as $' },

@@ -14,6 +14,7 @@ import { CONNECTION_INPUT } from './files/places.js';
 /** Reads the schema of what is to be extracted from documents (D49). */
 export const loadSchema = defineTool({
   name: 'load_schema',
+  pure: true,
   description:
     'Reads the fields that documents are to be read for: from a file, a value, a document or by name',
   inputs: {

@@ -7,6 +7,7 @@ import { defineTool, type PipelineCall } from '../tool.js';
 /** Runs another pipeline inside a task (D49). */
 export const runPipeline = defineTool({
   name: 'run_pipeline',
+  pure: true,
   description: 'Runs another pipeline, from a file or written in place, and returns its outputs',
   inputs: {
     file: { type: 'string', minLength: 1, description: 'a pipeline file, in one of the allowed folders' },

@@ -3,6 +3,7 @@ import { defineTool } from '../tool.js';
 /** Writes a value to the blackboard and returns it (Tools; Blackboard, rule 4). */
 export const store = defineTool({
   name: 'store',
+  pure: true,
   description: 'Stores a value on the blackboard, where later tasks read it as {{session.<key>}}',
   inputs: {
     key: { type: 'string', minLength: 1, required: true, description: 'the key to store it under' },

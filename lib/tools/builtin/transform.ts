@@ -5,6 +5,7 @@ import { defineTool, type Tool } from '../tool.js';
 export function createTransform(evaluate: EvaluateExpression): Tool {
   return defineTool({
     name: 'transform',
+    pure: true,
     description: 'Computes a value from another with a JSONata expression',
     inputs: {
       input: { required: true, description: 'the value that the expression reads as $' },

@@ -57,7 +57,7 @@ function parseSchema(
 }
 
 function defineParsed(value: Record<string, unknown>, label: string): Tool {
-  const { kind, name, description, inputs, openInputs, output, version, repeatable, run } = value;
+  const { kind, name, description, inputs, openInputs, output, version, repeatable, pure, run } = value;
   const define = kind === 'function' ? defineFunction : kind === 'source' ? sourceOf : defineTool;
   const what = kind === 'function' || kind === 'source' ? kind : 'tool';
   if (typeof name !== 'string') throw new Error(`${label} is not a ${what}: it has no name`);
@@ -68,6 +68,7 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
     throw invalid('its "output" must have name, description and type');
   if (repeatable !== undefined && typeof repeatable !== 'boolean')
     throw invalid('its "repeatable" must be true or false');
+  if (pure !== undefined && typeof pure !== 'boolean') throw invalid('its "pure" must be true or false');
   const problem = findInputProblem(inputs);
   if (problem !== undefined) throw invalid(problem);
   try {
@@ -78,6 +79,7 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
       openInputs: openInputs === true,
       ...(output !== undefined && { output }),
       ...(repeatable !== undefined && { repeatable }),
+      ...(pure !== undefined && { pure }),
       // The version is the text of the author's function, which the function below hides.
       version: typeof version === 'string' ? version : String(run),
       run: (...args): unknown => Reflect.apply(run, value, args),

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { isTestFile } from '../../../lib/common/files.js';
 import { detectKindOfText } from '../../../lib/definition/schema/root.js';
 import { invoke } from '../invoke.js';
 
@@ -50,9 +51,19 @@ describe('wavetrain schema pipeline', () => {
     for (const file of files) {
       const text = readFileSync(join(EXAMPLES, file), 'utf8');
       // The program of this example defines its tools.
-      if (file.startsWith('09-library')) continue;
+      if (file.startsWith('09-library') || isTestFile(file)) continue;
       if (detectKindOfText(text) === 'pipeline') expect(accepts(parse(text)), file).to.equal(true);
     }
+  });
+
+  it('prints a schema of files of tests that accepts those of every example (D91)', async () => {
+    const { stdout } = await invoke(['schema', 'test']);
+    const accepts = new Ajv({ strict: false }).compile(JSON.parse(stdout) as object);
+    const files = readdirSync(EXAMPLES, { recursive: true, encoding: 'utf8' }).filter(isTestFile);
+    expect(files).to.have.length.above(20);
+    for (const file of files)
+      expect(accepts(parse(readFileSync(join(EXAMPLES, file), 'utf8'))), file).to.equal(true);
+    expect(accepts({ cases: [{ name: 'a', answer: {} }] })).to.equal(false);
   });
 
   it('knows the tools of --tools and SERVICE_TOOLS, and their inputs, as validate does (D43)', async () => {

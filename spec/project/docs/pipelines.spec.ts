@@ -1,5 +1,8 @@
 import { expect } from 'chai';
 import { basename, dirname } from 'node:path';
+import { isTestFile } from '../../../lib/common/files.js';
+import { readSource } from '../../../lib/definition/text/source.js';
+import { checkTestFile } from '../../../lib/testing/pipelines/test-file.js';
 import { detectKindOfText } from '../../../lib/definition/schema/root.js';
 import type { Problem } from '../../../lib/definition/problems/problem.js';
 import { checkPipeline } from '../../../lib/pipelines/check.js';
@@ -102,6 +105,10 @@ function codesIn(file: string): string[] {
 /** Treats a list of tasks as a pipeline; `tools=NAME` and `functions=NAME` stand for what the document defines. */
 function check(fence: Fence): { readonly ok: boolean; readonly problems: readonly Problem[] } {
   const { text, info } = fence;
+  if (isTestFile(info['file'] ?? '')) {
+    const tests = checkTestFile(readSource(text), undefined);
+    return { ok: tests.ok, problems: tests.ok ? [] : tests.problems };
+  }
   if (detectKindOfText(text) === 'plan') {
     return checkPlan(text, { catalog: builtinCatalog(), pipelines: savedBeside(fence) });
   }

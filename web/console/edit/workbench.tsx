@@ -14,13 +14,19 @@ import { DiffDialog } from './views/diff-dialog.js';
 import { GraphPane } from './views/graph-pane.js';
 import { ProblemsPane } from './views/problem-list.js';
 import { RunPane, type TypedValues } from './views/run-pane.js';
+import { TestsPane } from './views/tests-pane.js';
 import { Toolbar } from './views/toolbar.js';
 
-const TABS = ['graph', 'run', 'compile'] as const;
+const TABS = ['graph', 'run', 'tests', 'compile'] as const;
 
 type Tab = (typeof TABS)[number];
 
-const TITLES: Readonly<Record<Tab, string>> = { graph: 'Graph', run: 'Run', compile: 'Write with a model' };
+const TITLES: Readonly<Record<Tab, string>> = {
+  graph: 'Graph',
+  run: 'Run',
+  tests: 'Tests',
+  compile: 'Write with a model',
+};
 
 /** The first field of the form that starts a run; its button when there is none. */
 const FIRST_FIELD =
@@ -77,6 +83,9 @@ export function Workbench({ server, opened }: WorkbenchProps) {
           <div class="side" {...panelOf('edit', tab)} tabIndex={0}>
             {tab === 'graph' && <GraphPane session={session} zoom={zoom} onZoom={setZoom} />}
             {tab === 'run' && <RunPane session={session} values={values} onChange={setValues} />}
+            <div class="kept-pane" hidden={tab !== 'tests'}>
+              <TestsPane session={session} />
+            </div>
             <div class="kept-pane" hidden={tab !== 'compile'}>
               <CompilePane session={session} />
             </div>

@@ -16,6 +16,7 @@ import type { HttpServices, LibraryServices } from '../../services.js';
 import { fileRoutes } from './files.js';
 import { findTenant, NAMED_PATH, requireLibrary, TenantQuery } from './named-path.js';
 import { namedRunRoutes } from './named-runs.js';
+import { testRoute } from './tests.js';
 import { webhookRoute } from './webhooks.js';
 import { closedObject, optionalText } from '../../schemas/fields.js';
 
@@ -86,6 +87,7 @@ export function libraryRoutes(services: HttpServices): Route[] {
     ...namedRunRoutes(services),
     webhookRoute(services),
     ...fileRoutes(services),
+    testRoute(services),
   ];
 }
 

@@ -108,6 +108,7 @@ export function findYearEnd(company: string): string {
 
 export const tickerLookup = defineFunction({
   name: 'ticker_lookup',
+  pure: true,
   description: `Finds the ticker symbol of one of ${COMPANIES.length} well-known companies by its name`,
   inputs: { company: COMPANY_INPUT },
   output: { name: 'ticker', description: 'the symbol, such as AAPL', type: 'string' },
@@ -123,6 +124,7 @@ export const tickerLookup = defineFunction({
 
 export const fiscalYearEnd = defineFunction({
   name: 'fiscal_year_end',
+  pure: true,
   description:
     'Gives the month and day on which the fiscal year of a company ends; 12-31 for unknown companies',
   inputs: { company: COMPANY_INPUT },

@@ -33,6 +33,7 @@ export const BUILTIN_FUNCTIONS: readonly ComputeFunction[] = [
 /** Calls a function of the catalog (D49): those that come with the package, and those of tool files. */
 export const compute = defineTool({
   name: 'compute',
+  pure: true,
   description: 'Calls a registered function with the other inputs as its arguments',
   inputs: {
     function: {

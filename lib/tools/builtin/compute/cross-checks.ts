@@ -66,6 +66,7 @@ const CHECKS: readonly Check[] = [
 
 export const validateCrossChecks = defineFunction({
   name: 'validate_cross_checks',
+  pure: true,
   description: `Checks ${CHECKS.length} sums of an income statement for each period and lists those that do not add up`,
   inputs: {
     extracted_fields: RECORDS_INPUT,

@@ -112,6 +112,7 @@ function derived(
 
 export const calculateDerivedFields = defineFunction({
   name: 'calculate_derived_fields',
+  pure: true,
   description:
     'Adds gross profit, margins and the tax rate to the fields of each period, under names in lower case',
   inputs: {
@@ -147,6 +148,7 @@ function* calculateFields(records: Json): Steps<JsonObject[]> {
 
 export const computeDerivedFields = defineFunction({
   name: 'compute_derived_fields',
+  pure: true,
   description: 'Adds totals, margins, the tax rate and the growth to the fields of each period, under titles',
   inputs: {
     extracted_fields: RECORDS_INPUT,

@@ -61,6 +61,7 @@ const LABELS: Readonly<Record<string, (date: CalendarDate) => string>> = {
 
 export const periodLabel = defineFunction({
   name: 'period_label',
+  pure: true,
   description: 'Names the period that ends on a date: FY 2024, Q1 2025, H2 2025',
   inputs: {
     date: { ...DATE_INPUT, description: 'the last day of the period, as YYYY-MM-DD' },
@@ -77,6 +78,7 @@ export const periodLabel = defineFunction({
 
 export const fiscalPeriodLogic = defineFunction({
   name: 'fiscal_period_logic',
+  pure: true,
   description:
     'Gives the periods that a report of a company at a date covers: the fiscal year when it ends on that date; ' +
     'otherwise the last fiscal year, the quarter of this year and that of the year before',

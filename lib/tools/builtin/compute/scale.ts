@@ -28,6 +28,7 @@ const CURRENCY_INPUT = { type: 'string', maxLength: MAX_FUNCTION_KEY, required: 
 
 export const financialScaleNormalize = defineFunction({
   name: 'financial_scale_normalize',
+  pure: true,
   description: 'Converts an amount to another currency and scale',
   inputs: {
     value: { required: true, description: 'the amount, in ones: a number, or a text that is one' },

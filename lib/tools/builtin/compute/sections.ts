@@ -13,6 +13,7 @@ const FIELDS_OUTPUT = { name: 'fields', description: 'one object per period', ty
 
 export const applySegmentNames = defineFunction({
   name: 'apply_segment_names',
+  pure: true,
   description: 'Puts the names of segments in place of [1], [2] and so on in the names of fields',
   inputs: {
     extracted_fields: RECORDS_INPUT,
@@ -80,6 +81,7 @@ function findFree(first: string, number: string, taken: ReadonlySet<string>): st
 
 export const assembleExtractionSections = defineFunction({
   name: 'assemble_extraction_sections',
+  pure: true,
   description:
     'Joins the fields of the sections of a report by period; the first value that was found counts',
   inputs: {
@@ -115,6 +117,7 @@ function* joinSections(sections: readonly Json[]): Steps<JsonObject[]> {
 
 export const finalizeExtraction = defineFunction({
   name: 'finalize_extraction',
+  pure: true,
   description: 'Puts corrections over extracted fields by period; what the correction did not find stays',
   inputs: {
     base_fields: RECORDS_INPUT,
@@ -144,6 +147,7 @@ function* correctFields(base: Json, corrections: Json): Steps<JsonObject[]> {
 
 export const zipPagesWithPeriods = defineFunction({
   name: 'zip_pages_with_periods',
+  pure: true,
   description: 'Pairs pages with the periods that they are about, for a fan-out; ends with the shorter list',
   inputs: {
     pages_list: { required: true, description: 'a list, or a text with a JSON list' },
@@ -167,6 +171,7 @@ export const zipPagesWithPeriods = defineFunction({
 
 export const extractXbrlConceptList = defineFunction({
   name: 'extract_xbrl_concept_list',
+  pure: true,
   description: 'Lists the concepts of XBRL facts as text, one per line, for a prompt',
   inputs: {
     facts: { type: 'object', required: true, description: 'the facts of a company: concepts by taxonomy' },

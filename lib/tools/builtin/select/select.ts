@@ -13,6 +13,7 @@ const indexes = new IndexCache();
 /** Selects pages of documents: by their numbers, by the words of a prompt, or by a model (D49). */
 export const select = defineTool({
   name: 'select',
+  pure: true,
   description:
     'Selects pages of a document: by their numbers, by the words of a prompt, by the choice of a language model, or all',
   inputs: {

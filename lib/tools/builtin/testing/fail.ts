@@ -4,6 +4,7 @@ import { defineTool } from '../../tool.js';
 /** Fails always or a number of times, to try out retries and failures (D22). */
 export const fail = defineTool({
   name: 'fail',
+  pure: true,
   description: 'Fails as asked, to try out retries and failures',
   inputs: {
     message: { type: 'string', default: 'failed as asked', description: 'the message of the error' },

@@ -3,6 +3,7 @@ import { defineTool } from '../../tool.js';
 /** Accepts any inputs and returns them; counts its calls within the run (D22). */
 export const mock = defineTool({
   name: 'mock',
+  pure: true,
   description: 'Does nothing and returns its inputs, to try out a pipeline',
   inputs: {},
   openInputs: true,

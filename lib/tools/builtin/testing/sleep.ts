@@ -8,6 +8,7 @@ const MAX_SECONDS = 2_147_483;
 /** Waits; fails early when its signal aborts (D19, D22). */
 export const sleep = defineTool({
   name: 'sleep',
+  pure: true,
   description: 'Waits for a number of seconds, then returns a value',
   inputs: {
     seconds: {

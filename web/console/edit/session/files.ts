@@ -1,5 +1,6 @@
 import type { Problem } from '../../../../lib/definition/problems/problem.js';
 import type { NamedPage } from '../../../../lib/library/named-pipeline.js';
+import type { TestResult } from '../../../../lib/testing/pipelines/test-request.js';
 import { type Server, ServerError } from '../../../shared/server/server.js';
 import type { KeptText } from './drafts.js';
 
@@ -74,6 +75,12 @@ export class Files {
       if (error instanceof ServerError && error.status === 404) return undefined;
       throw error;
     }
+  }
+
+  /** Runs the tests beside a file with a text that need not be saved. */
+  async test(id: string, text: string): Promise<TestResult> {
+    const place = this.#tenant === '' ? {} : { tenant_id: this.#tenant };
+    return this.#server.post<TestResult>(`/pipelines/${encodeURIComponent(id)}/test`, { text, ...place });
   }
 
   /** Replaces only the version that the text was made from; without one, there must be no such file yet. */
