@@ -41,6 +41,18 @@ describe('The answers of a test of a pipeline (D91)', () => {
     expect(failures).to.deep.equal([[]]);
   });
 
+  it('take the place of programs, which nobody need have allowed (D88)', async () => {
+    const failures = await failuresOf(
+      '{pipeline: {id: c, goal: g, tasks: [{id: list, tool: command, inputs: {run: [ls]}}]}}',
+      `cases:
+  - name: lists files
+    answers: { list: { output: "a.csv" } }
+    expect: { outputs: { list: "a.csv" } }
+`,
+    );
+    expect(failures).to.deep.equal([[]]);
+  });
+
   it('may fail: one error in every attempt', async () => {
     const failures = await failuresOf(
       FETCH,

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import { ToolError } from '../../common/errors.js';
+import { pauseWhenOver } from '../../common/scheduling/run-in-slices.js';
 import { formatMebibytes } from '../../common/text.js';
 import type { StartedProgram } from '../../common/workers/programs/program-launcher.js';
 import { COMMAND_LIMITS, type CommandResult, type ToolCommand } from './command.js';
@@ -64,11 +65,22 @@ export class RunningCommand {
       if (this.#failure !== undefined) return;
       try {
         listener(bytes);
+        this.#letOthersWork(stream);
       } catch (error) {
         this.#failure = error;
         this.stop();
       }
     });
+  }
+
+  /** A program that writes a lot waits while others need the event loop. */
+  #letOthersWork(stream: Readable): void {
+    const { tenantId, signal } = this.#caller;
+    const pause = signal.aborted ? undefined : pauseWhenOver({ tenant_id: tenantId, signal });
+    if (pause === undefined) return;
+    const resume = (): void => void stream.resume();
+    stream.pause();
+    pause.then(resume, resume);
   }
 
   /** Asks the group to end, and ends it when it does not. */
