@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Clock } from '../common/clock.js';
 import type { Json, JsonObject } from '../common/json/json.js';
 import type { ModelPurpose, ToolModels } from '../models/model.js';
@@ -29,7 +30,7 @@ export interface InputDeclaration {
    * built-in tools the numbers of pages, the types of columns, `provider/model`, the fields of a document, and the end
    * of a period.
    */
-  readonly format?: 'jsonata' | 'page-ranges' | 'column-types' | 'model' | 'fields' | 'period-end';
+  readonly format?: 'jsonata' | 'sql' | 'page-ranges' | 'column-types' | 'model' | 'fields' | 'period-end';
   readonly minItems?: number;
   readonly maxItems?: number;
   /** The schema of each element of a list. */
@@ -112,6 +113,8 @@ export interface ToolContext {
    * request, retryable when another attempt could reach the server.
    */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchedResponse>;
+  /** Opens a TCP connection, within the same rules. Rejects with a ToolError. The tool closes it. */
+  readonly connect: (host: string, port: number) => Promise<Socket>;
   /**
    * Takes memory of the run for something large that the tool makes, until the attempt ends.
    *
@@ -215,6 +218,8 @@ export interface FetchedResponse {
 export interface FileAccess {
   /** Reads a file; looks up a relative path in each root in turn. Rejects with a ToolError when it cannot. */
   read(path: string): Promise<{ readonly path: string; readonly bytes: Buffer }>;
+  /** Finds the real path of a file, without reading it. @param mayCreate accepts a file that is not there yet */
+  locate?(path: string, mayCreate: boolean): Promise<string>;
 }
 
 /** A tool in the catalog: one declaration defines its metadata, validation and types (D48). */
@@ -239,9 +244,10 @@ export interface Tool {
   readonly version?: string;
   /**
    * False for a tool that must not be called twice for one attempt, such as one that sends money: when a process has ended
-   * during a call, the attempt fails (D68). Others are called again.
+   * during a call, the attempt fails (D68). Others are called again. A function decides by the inputs of the task as they
+   * are written.
    */
-  readonly repeatable?: boolean;
+  readonly repeatable?: boolean | ((written: JsonObject) => boolean);
   /**
    * The purpose for which it asks a language model, given the inputs of the task as they are written; undefined when it
    * asks none. A run does not begin when that model, or the one that the input `model` names, is not configured (D50).

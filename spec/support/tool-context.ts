@@ -35,6 +35,7 @@ export interface TestContextOptions {
   readonly memory?: Map<string, unknown>;
   readonly files?: ToolContext['files'];
   readonly fetch?: ToolContext['fetch'];
+  readonly connect?: ToolContext['connect'];
   readonly runPipeline?: ToolContext['runPipeline'];
   readonly holdMemory?: ToolContext['holdMemory'];
   readonly llm?: ToolContext['llm'];
@@ -87,6 +88,7 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
         return { name, path: `/run/${name}`, media_type, size: Buffer.from(bytes).length };
       },
     },
+    connect: options.connect ?? (() => Promise.reject(new ToolError('no network here'))),
     fetch: options.fetch ?? (() => Promise.reject(new ToolError('no network here'))),
     runPipeline: options.runPipeline ?? (() => Promise.reject(new ToolError('no pipelines here'))),
     log: (message) => void logs.push(message),

@@ -20,3 +20,5 @@ export { DocumentPool } from '../../tools/documents/document-pool.js';
 export { ExpressionPool } from '../../tools/expressions/expression-pool.js';
 export { networkAccess } from '../../tools/fetching/network.js';
 export { serverFileAccess } from '../../tools/files/file-access.js';
+export { SessionPool } from '../../tools/builtin/sql-query/session-pool.js';
+export { createSqlQuery } from '../../tools/builtin/sql-query/sql-query.js';

@@ -1,5 +1,5 @@
-import { realpath } from 'node:fs/promises';
-import { isAbsolute, join, resolve } from 'node:path';
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { errorCode, ToolError } from '../../common/errors.js';
 import { describeErrno, isPathInside } from '../../common/files.js';
 import { MAX_FILE_BYTES } from '../../common/limits.js';
@@ -24,23 +24,52 @@ export function fileAccess(
   describe: DescribeFolders = (folders) => [...new Set(folders)].join(', '),
 ): FileAccess {
   const folders = roots.map((root) => resolve(root));
+  const find = async (path: string, mayCreate: boolean): Promise<string> => {
+    assertValidPath(path, folders, describe);
+    const allowed = await resolveExisting(folders, describe);
+    const candidates = listCandidates(path, folders, allowed, describe);
+    const isAllowed = (real: string): boolean => allowed.some((folder) => isPathInside(real, folder));
+    for (const candidate of candidates) {
+      const real = await resolveRealPath(candidate, path);
+      if (real === undefined) continue;
+      if (!isAllowed(real)) throw outsideError(path, describe(folders));
+      return real;
+    }
+    for (const candidate of mayCreate ? candidates : []) {
+      const real = await resolveNewPath(candidate, path);
+      if (real !== undefined && isAllowed(real)) return real;
+    }
+    const search = isAbsolute(path)
+      ? `Files in ${describe(folders)} may be read`
+      : `Looked in ${describe(folders)}`;
+    throw readError(path, `there is no such file. ${search}`);
+  };
   return {
     async read(path) {
-      assertValidPath(path, folders, describe);
-      const allowed = await resolveExisting(folders, describe);
-      for (const candidate of listCandidates(path, folders, allowed, describe)) {
-        const real = await resolveRealPath(candidate, path);
-        if (real === undefined) continue;
-        if (!allowed.some((folder) => isPathInside(real, folder)))
-          throw outsideError(path, describe(folders));
-        return { path: real, bytes: await readRegularFile(real, path, limitBytes) };
-      }
-      const search = isAbsolute(path)
-        ? `Files in ${describe(folders)} may be read`
-        : `Looked in ${describe(folders)}`;
-      throw readError(path, `there is no such file. ${search}`);
+      const real = await find(path, false);
+      return { path: real, bytes: await readRegularFile(real, path, limitBytes) };
+    },
+    async locate(path, mayCreate) {
+      const real = await find(path, mayCreate);
+      await assertRegular(real, path);
+      return real;
     },
   };
+}
+
+/** The path of a file that is not there yet, in a folder that is; undefined without that folder, and where a link stands. */
+async function resolveNewPath(candidate: string, displayPath: string): Promise<string | undefined> {
+  const folder = await resolveRealPath(dirname(candidate), displayPath);
+  if (folder === undefined) return undefined;
+  const path = join(folder, basename(candidate));
+  // A link that leads nowhere would be followed when the file is created.
+  return (await lstat(path).catch(() => undefined)) === undefined ? path : undefined;
+}
+
+/** Refuses folders, and pipes, which would be waited for. */
+async function assertRegular(real: string, path: string): Promise<void> {
+  const stats = await stat(real).catch(() => undefined);
+  if (stats !== undefined && !stats.isFile()) throw readError(path, 'it is not a regular file');
 }
 
 /** The access of a server's tools to files. Its errors do not show remote callers where the folders are. */
