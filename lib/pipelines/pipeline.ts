@@ -69,6 +69,8 @@ export interface Task {
   readonly handlerOf: HandlerListName | undefined;
   readonly tool: Tool;
   readonly inputs: Template;
+  /** False when the tool must not be called twice for one attempt (D68). */
+  readonly isRepeatable: boolean;
   /** The template of `parallel_over`; undefined for a task that calls its tool once. */
   readonly parallelOver: Template | undefined;
   /** Attempts after the first (D2). */
@@ -159,6 +161,7 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
       handlerOf: list === 'tasks' ? undefined : list,
       tool,
       inputs: templates.add(task.inputs, task.literalInputs, verbatimInputs(tool)),
+      isRepeatable: isRepeatable(tool, task.literalInputs),
       parallelOver: task.parallelOver && templates.add(task.parallelOver, task.parallelOverText ?? null),
       retries: declared.retry ?? 0,
       retryDelayMs: toMilliseconds(declared.retry_delay),
@@ -197,6 +200,10 @@ export function* assemblePipeline(parts: CheckedParts): Steps<Pipeline> {
     sizeBytes: PIPELINE_BYTES + describedBytes + taskBytes + templates.sizeBytes,
     checkNestedPipeline,
   };
+}
+
+function isRepeatable({ repeatable = true }: Tool, written: JsonObject): boolean {
+  return typeof repeatable === 'function' ? repeatable(written) : repeatable;
 }
 
 function toCacheTime(cache: TaskDefinition['cache']): number | undefined {

@@ -20,6 +20,7 @@ import { llmJob } from './builtin/models/llm-job.js';
 import { loadSchema } from './builtin/load-schema.js';
 import { mock } from './builtin/testing/mock.js';
 import { runPipeline } from './builtin/run-pipeline.js';
+import { sqlQuery } from './builtin/sql-query/sql-query.js';
 import { searchWeb } from './builtin/search-web.js';
 import { select } from './builtin/select/select.js';
 import { sleep } from './builtin/testing/sleep.js';
@@ -222,6 +223,7 @@ const BUILTIN_TOOLS: readonly Tool[] = [
   searchWeb,
   select,
   sleep,
+  sqlQuery,
   store,
   transform,
   writeFile,

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Clock } from '../common/clock.js';
 import type { Json, JsonObject } from '../common/json/json.js';
 import type { ModelPurpose, ToolModels } from '../models/model.js';
@@ -31,7 +32,7 @@ export interface InputDeclaration {
    * built-in tools the numbers of pages, the types of columns, `provider/model`, the fields of a document, and the end
    * of a period.
    */
-  readonly format?: 'jsonata' | 'page-ranges' | 'column-types' | 'model' | 'fields' | 'period-end';
+  readonly format?: 'jsonata' | 'sql' | 'page-ranges' | 'column-types' | 'model' | 'fields' | 'period-end';
   readonly minItems?: number;
   readonly maxItems?: number;
   /** The schema of each element of a list. */
@@ -114,6 +115,8 @@ export interface ToolContext {
    * request, retryable when another attempt could reach the server.
    */
   readonly fetch: (url: string, options?: FetchOptions) => Promise<FetchedResponse>;
+  /** Opens a TCP connection, within the same rules. Rejects with a ToolError. The tool closes it. */
+  readonly connect: (host: string, port: number) => Promise<Socket>;
   /**
    * Takes memory of the run for something large that the tool makes, until the attempt ends.
    *
@@ -253,9 +256,10 @@ export interface Tool {
   readonly version?: string;
   /**
    * False for a tool that must not be called twice for one attempt, such as one that sends money: when a process has ended
-   * during a call, the attempt fails (D68). Others are called again.
+   * during a call, the attempt fails (D68). Others are called again. A function decides by the inputs of the task as they
+   * are written.
    */
-  readonly repeatable?: boolean;
+  readonly repeatable?: boolean | ((written: JsonObject) => boolean);
   /**
    * True for a tool that is quick, changes nothing and reads nothing that is not in its inputs or in files of the project:
    * tests of pipelines call it, while they must give the answers of all others (D91).

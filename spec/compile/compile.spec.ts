@@ -175,7 +175,9 @@ describe('compile (D35)', () => {
   it('writes no tasks that start programs, unless asked to (D88)', async () => {
     const yaml = VALID.replace('llm_job', 'command').replace('{prompt: hi}', '{run: [ls]}');
     const models = new ScriptedModels(yaml, VALID);
-    const { repair_history: [repair] } = await compile('list my files', { models });
+    const {
+      repair_history: [repair],
+    } = await compile('list my files', { models });
     expect(repair?.error).to.contain('there is no tool "command"');
     expect(models.requests[0]?.system).not.to.match(/^- command: /m);
     const asked = new ScriptedModels(yaml);

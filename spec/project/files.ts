@@ -37,6 +37,7 @@ export function requireBuild(): void {
     'dist/expression-process.cjs',
     'dist/fork-server-process.cjs',
     'dist/parsing-process.cjs',
+    'dist/sql-process.cjs',
     'dist/store-thread.cjs',
     'dist/backup-process.cjs',
   ]) {

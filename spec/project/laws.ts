@@ -348,7 +348,13 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   unpdf: { rooms: ['tools'], reason: 'one tool reads PDF, on demand' },
   'csv-parse': { rooms: ['tools'], reason: 'one tool reads CSV' },
   jsonata: { rooms: ['tools'], reason: 'one tool evaluates expressions, in a folder of its own' },
-  libsql: { rooms: ['runs'], reason: 'one thread keeps runs in a file' },
+  libsql: {
+    rooms: ['runs', 'tools'],
+    reason: 'one thread keeps runs in a file, and one program asks files of callers',
+  },
+  pg: { rooms: ['tools'], reason: 'one folder asks PostgreSQL' },
+  mysql2: { rooms: ['tools'], reason: 'one folder asks MySQL' },
+  '@duckdb/node-api': { rooms: ['tools'], reason: 'one program asks DuckDB' },
   undici: {
     rooms: ['tools', 'requests', 'models'],
     reason: 'requests of tools and to models, loaded for the first one',

@@ -18,6 +18,7 @@ const ENTRY_POINTS = [
   'lib/client/index.ts',
   'lib/common/workers/fork-server-process.ts',
   'lib/definition/parsing/parsing-process.ts',
+  'lib/tools/builtin/sql-query/local/local-process.ts',
   'lib/runs/store/maintenance/backup-process.ts',
   'lib/index.ts',
   'lib/testing/index.ts',

@@ -36,6 +36,7 @@ export interface TestContextOptions {
   readonly files?: ToolContext['files'];
   readonly fetch?: ToolContext['fetch'];
   readonly command?: ToolContext['command'];
+  readonly connect?: ToolContext['connect'];
   readonly runPipeline?: ToolContext['runPipeline'];
   readonly holdMemory?: ToolContext['holdMemory'];
   readonly llm?: ToolContext['llm'];
@@ -94,6 +95,7 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
         return Promise.resolve({ size: bytes.length, media_type: found.media_type, pieces: toPieces(bytes) });
       },
     },
+    connect: options.connect ?? (() => Promise.reject(new ToolError('no network here'))),
     fetch: options.fetch ?? (() => Promise.reject(new ToolError('no network here'))),
     command: options.command ?? (() => Promise.reject(new ToolError('no commands here'))),
     runPipeline: options.runPipeline ?? (() => Promise.reject(new ToolError('no pipelines here'))),

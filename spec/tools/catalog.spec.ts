@@ -147,6 +147,7 @@ describe('Catalog', () => {
       'search_web',
       'select',
       'sleep',
+      'sql_query',
       'store',
       'transform',
     ]);

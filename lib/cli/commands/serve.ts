@@ -190,6 +190,8 @@ interface ServerProcesses {
   readonly documents: InstanceType<ServerModule['DocumentPool']>;
   readonly expressions: InstanceType<ServerModule['ExpressionPool']>;
   readonly texts: InstanceType<ServerModule['TextParser']>;
+  /** The connections to databases. */
+  readonly databases: InstanceType<ServerModule['SessionPool']>;
   readonly programs: ProgramLauncher;
   /** Does something before what has started the programs ends. */
   readonly atEnd: CliContext['atEnd'];
@@ -201,7 +203,7 @@ interface ServerProcesses {
  * use every processor; two at least, so that more than one tenant finds a process.
  */
 function startProcesses(
-  { DocumentPool, ExpressionPool, TextParser, startLauncher }: ServerModule,
+  { DocumentPool, ExpressionPool, SessionPool, TextParser, startLauncher }: ServerModule,
   { tenantShare }: ServerConfig,
   { clock }: CliContext,
 ): ServerProcesses {
@@ -215,14 +217,16 @@ function startProcesses(
   });
   const expressions = new ExpressionPool({ ...options, file: distFile('expression-process.cjs') });
   const texts = TextParser.start({ ...options, file: distFile('parsing-process.cjs') });
+  const databases = new SessionPool(tenantShare);
   const endings: (() => Promise<void>)[] = [];
   const closeAll = async (): Promise<void> => {
     const closed = endings.map((close) => close());
-    await Promise.all([...closed, documents.close(), expressions.close(), texts.close()]);
+    await Promise.all([...closed, documents.close(), expressions.close(), texts.close(), databases.close()]);
     await launcher.close();
   };
   const atEnd: CliContext['atEnd'] = (close) => void endings.push(close);
-  return { launcher, documents, expressions, texts, programs: launcher.programs, atEnd, closeAll };
+  const { programs } = launcher;
+  return { launcher, documents, expressions, texts, databases, programs, atEnd, closeAll };
 }
 
 const PORT = { least: 0, most: 65_535, whole: true, unit: 'a port', example: '8080' } as const;
@@ -293,9 +297,9 @@ function loadModels({ modules, config, log, context }: ServerSetup): NonNullable
 async function loadServerCatalog(
   flags: ServeCommand,
   { modules, config, log, context }: ServerSetup,
-  { documents, expressions, programs }: ServerProcesses,
+  { documents, expressions, programs, launcher, databases }: ServerProcesses,
 ): Promise<Catalog> {
-  const { createAssert, createIngestDocument, createTransform } = modules;
+  const { createAssert, createIngestDocument, createSqlQuery, createTransform } = modules;
   const catalog = await loadCatalog(flags.tools, readConfig(context.env), context, {
     file: flags.mcp,
     isOptional: true,
@@ -308,6 +312,7 @@ async function loadServerCatalog(
   const ingest = createIngestDocument((...request) => documents.parse(...request), documents.readLimiter);
   return catalog
     .withVariant(ingest)
+    .withVariant(createSqlQuery({ launcher, pool: databases }))
     .withVariant(createTransform(evaluate))
     .withVariant(createAssert(evaluate));
 }

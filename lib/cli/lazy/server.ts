@@ -22,3 +22,5 @@ export { commandAccess } from '../../tools/commands/command-access.js';
 export { endLeftCommands, ledgerIn } from '../../tools/commands/command-ledger.js';
 export { networkAccess } from '../../tools/fetching/network.js';
 export { serverFileAccess } from '../../tools/files/file-access.js';
+export { SessionPool } from '../../tools/builtin/sql-query/session-pool.js';
+export { createSqlQuery } from '../../tools/builtin/sql-query/sql-query.js';

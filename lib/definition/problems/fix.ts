@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../common/json/json.js';
 import { type Change, type FieldPlace, isOtherValue, writeFlow } from './hint.js';
-import type { Fix, Path } from './problem.js';
+import type { Fix, Path, TextEdit } from './problem.js';
 import type { Locator } from '../text/positions.js';
 
 /** A change of a definition, and where its diagnostic points. */
@@ -42,6 +42,8 @@ export function toFix({ change, path, at, base }: LocatedChange, document: Docum
       return removeField(path, document);
     case 'append':
       return addEntry([...base, ...change.path], change.value, document);
+    case 'bind':
+      return bindTemplates(change, base, document);
   }
 }
 
@@ -264,6 +266,56 @@ function addEntry(path: Path, value: Json, document: Document): Fix | undefined 
   const indent = indentAt(text, offset, /^ *$/);
   if (indent === undefined || !text.startsWith('- ', offset)) return undefined;
   return edit(title, locator, `- ${writeFlow(value, false)}${locator.lineBreak}${indent}`, offset);
+}
+
+/** Writes names in place of the templates of a statement, and the templates into its params: all of them, or nothing. */
+function bindTemplates(
+  change: Change & { readonly kind: 'bind' },
+  base: Path,
+  document: Document,
+): Fix | undefined {
+  const { text, value, locator } = document;
+  const path = [...base, ...change.path];
+  const written = textAt(value, path);
+  const edits: TextEdit[] = [];
+  for (const part of change.parts) {
+    let start = locator.templateOffset(path, written, part.at);
+    let end = start + part.written.length;
+    if (!text.startsWith(part.written, start)) return undefined;
+    if (part.isQuoted) {
+      // Two quotes are one in a text with single quotes.
+      if (text.slice(start - 2, start) === "''" || text[--start] !== "'" || text[end++] !== "'")
+        return undefined;
+    }
+    edits.push({ from: locator.toPosition(start), to: locator.toPosition(end), text: `:${part.name}` });
+  }
+  const added = addParams(change, base, document);
+  if (added === undefined) return undefined;
+  const names = change.parts.map(({ name }) => `:${name}`);
+  return { title: `bind ${[...new Set(names)].join(', ')}`, edits: [...edits, ...added].sort(byPosition) };
+}
+
+function byPosition({ from: a }: TextEdit, { from: b }: TextEdit): number {
+  return a.line - b.line || a.column - b.column;
+}
+
+function addParams(
+  { params, paramsPath }: Change & { readonly kind: 'bind' },
+  base: Path,
+  document: Document,
+): readonly TextEdit[] | undefined {
+  const path = [...base, ...paramsPath];
+  const entries = Object.entries(params);
+  if (readPath(document.value, path) === undefined && entries.length > 0)
+    return addField(path, { ...params }, document, 'last')?.edits;
+  let merged: TextEdit | undefined;
+  for (const [name, template] of entries) {
+    const fix = addField([...path, name], template, document, 'last');
+    const [added] = fix?.edits ?? [];
+    if (added === undefined) return undefined;
+    merged = merged === undefined ? added : { ...merged, text: merged.text + added.text };
+  }
+  return merged === undefined ? [] : [merged];
 }
 
 /** Returns true if a text has the quotes of JSON, so that an added value needs them too. */

@@ -23,7 +23,25 @@ export type Change =
   /** Removes the field at the place of the diagnostic. */
   | { readonly kind: 'remove' }
   /** Adds an entry to a list, which is added too when it is missing. */
-  | { readonly kind: 'append'; readonly path: Path; readonly value: Json };
+  | { readonly kind: 'append'; readonly path: Path; readonly value: Json }
+  /** Writes `:name` in place of templates in a text, and the templates into a map of params. */
+  | {
+      readonly kind: 'bind';
+      readonly path: Path;
+      readonly parts: readonly BoundPart[];
+      readonly paramsPath: Path;
+      readonly params: Readonly<Record<string, string>>;
+    };
+
+/** A template in a statement of SQL that becomes a param. */
+export interface BoundPart {
+  /** Where the template opens in the text. */
+  readonly at: number;
+  readonly written: string;
+  readonly name: string;
+  /** It stands in quotes, which go with it. */
+  readonly isQuoted: boolean;
+}
 
 export interface ChangeHint {
   readonly text: string;

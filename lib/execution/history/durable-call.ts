@@ -340,7 +340,7 @@ class DurableCall extends LayeredCall {
   }
 
   get #isAtMostOnce(): boolean {
-    return this.call.task.tool.repeatable === false;
+    return !this.call.task.isRepeatable;
   }
 
   get #key(): string {

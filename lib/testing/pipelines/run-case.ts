@@ -50,9 +50,10 @@ export interface CaseSetup {
   readonly memory?: MemoryPool | undefined;
 }
 
-const NO_NETWORK: NetworkAccess = {
-  fetch: () => Promise.reject(ToolError.nonRetryable('tests of pipelines reach no network')),
-};
+const refuseNetwork = (): Promise<never> =>
+  Promise.reject(ToolError.nonRetryable('tests of pipelines reach no network'));
+
+const NO_NETWORK: NetworkAccess = { fetch: refuseNetwork, connect: refuseNetwork };
 
 const NO_MODELS: ModelAccess = {
   assertConfigured: () => undefined,

@@ -16,7 +16,7 @@ const SHELLS: Readonly<Record<string, (script: string) => [string, ...string[]]>
 export const command = defineTool({
   name: 'command',
   description: 'Starts a program, or a script in a shell, and returns what it writes',
-  repeatable: false,
+  repeatable: ({ repeatable }) => repeatable === true,
   inputs: {
     run: {
       type: 'list',

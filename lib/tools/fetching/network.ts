@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../../common/clock.js';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
@@ -7,6 +8,7 @@ import type { FetchedResponse, FetchOptions } from '../tool.js';
 import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { pauseWhenOver } from '../../common/scheduling/run-in-slices.js';
 import { AddressGuard, type AddressRules } from './address-guard.js';
+import { type ConnectCaller, connectGuarded } from './connect.js';
 import {
   createRequest,
   describeRequest,
@@ -32,6 +34,8 @@ export interface FetchCaller {
 export interface NetworkAccess {
   /** As `fetch` of a tool's context does. */
   fetch(url: string, options: FetchOptions, caller: FetchCaller): Promise<FetchedResponse>;
+  /** As `connect` of a tool's context does. */
+  connect(host: string, port: number, caller: ConnectCaller): Promise<Socket>;
 }
 
 export interface NetworkOptions extends AddressRules {
@@ -51,11 +55,18 @@ class GuardedNetwork implements NetworkAccess {
   readonly #inFlight: ConcurrencyLimiter;
   /** Loaded for the first request. */
   #dispatcher: Promise<Dispatcher> | undefined;
+  /** Loaded for the first connection. */
+  #guard: Promise<AddressGuard> | undefined;
 
   constructor({ inFlight, ...rules }: NetworkOptions) {
     this.#rules = rules;
     const limit = inFlight ?? shareLimit(FETCH_LIMITS.inFlight, DEFAULT_SHARE_PERCENT);
     this.#inFlight = new ConcurrencyLimiter(limit, stoppedError);
+  }
+
+  async connect(host: string, port: number, caller: ConnectCaller): Promise<Socket> {
+    this.#guard ??= import('ipaddr.js').then(({ default: ip }) => new AddressGuard(this.#rules, ip));
+    return await connectGuarded(await this.#guard, host, port, caller);
   }
 
   async fetch(url: string, options: FetchOptions, caller: FetchCaller): Promise<FetchedResponse> {

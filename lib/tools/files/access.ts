@@ -17,6 +17,8 @@ export interface FileAccess {
 export interface FolderAccess {
   /** Opens a file of any size for reading. */
   open(path: string): Promise<FileStream>;
+  /** Finds the real path of a file, without reading it. @param mayCreate accepts a file that is not there yet */
+  locate(path: string, mayCreate: boolean): Promise<string>;
   /** Lists what is in a folder, in the order of names; links are left out. */
   list(path: string, isDeep: boolean): Promise<AsyncIterable<ListedEntry>>;
   /** Writes a file, which appears when all of it is there. Resolves with undefined when it should be new and is not. */

@@ -1,5 +1,5 @@
-import { realpath, stat } from 'node:fs/promises';
-import { isAbsolute, join, resolve } from 'node:path';
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { errorCode, ToolError } from '../../common/errors.js';
 import { describeErrno, isPathInside } from '../../common/files.js';
 import { readError } from './regular-file.js';
@@ -24,6 +24,31 @@ export class AllowedFolders {
   async find(path: string): Promise<string> {
     for await (const real of this.#search(path)) return real;
     throw this.#missingError(path, 'there is no such file');
+  }
+
+  /**
+   * Finds the real path of a regular file, which a library will open. Rejects with a ToolError, not retryable.
+   *
+   * @param mayCreate accepts a file that is not there yet, in a folder that is
+   */
+  async locate(path: string, mayCreate: boolean): Promise<string> {
+    for await (const real of this.#search(path)) {
+      // A pipe would be waited for.
+      if (!(await stat(real)).isFile()) throw readError(path, 'it is not a regular file');
+      return real;
+    }
+    const place = mayCreate ? await this.#findPlace(path) : undefined;
+    if (place !== undefined) return place;
+    throw this.#missingError(path, 'there is no such file');
+  }
+
+  async #findPlace(path: string): Promise<string | undefined> {
+    const allowed = await this.#resolveExisting();
+    for (const candidate of this.#listCandidates(path, allowed)) {
+      const real = await resolveNewPath(candidate, path);
+      if (real !== undefined && allowed.some((folder) => isPathInside(real, folder))) return real;
+    }
+    return undefined;
   }
 
   /** Finds the real path of a folder. Rejects with a ToolError, not retryable. */
@@ -98,4 +123,13 @@ async function resolveRealPath(candidate: string, displayPath: string): Promise<
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw readError(displayPath, describeErrno(error));
   }
+}
+
+/** The path of a file that is not there yet, in a folder that is; undefined without that folder, and where a link stands. */
+async function resolveNewPath(candidate: string, displayPath: string): Promise<string | undefined> {
+  const folder = await resolveRealPath(dirname(candidate), displayPath);
+  if (folder === undefined) return undefined;
+  const path = join(folder, basename(candidate));
+  // A link that leads nowhere would be followed when the file is created.
+  return (await lstat(path).catch(() => undefined)) === undefined ? path : undefined;
 }

@@ -56,6 +56,7 @@ function accessTo(
     },
     folders: {
       open: async (path) => openRegularFile(await folders.find(path), path),
+      locate: (path, mayCreate) => folders.locate(path, mayCreate),
       list: async (path, isDeep) => listFolder(await folders.findFolder(path), path, isDeep),
       write: (path, pieces, isNew) =>
         writeInside(writable, path, pieces, {

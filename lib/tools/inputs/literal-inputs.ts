@@ -60,6 +60,8 @@ function* findFormatProblems(tool: Tool, inputs: JsonObject): Generator<LiteralI
       if (error !== undefined) yield { code: 'invalid_input', input, path: [input], message };
       continue;
     }
+    // The rules of pipelines look at statements.
+    if (format === 'sql') continue;
     for (const { path: inner, message, hint } of FORMATS[format ?? 'page-ranges'](value)) {
       const path = [input, ...inner];
       const name = formatValuePath(path);

@@ -121,7 +121,11 @@ describe('The tool command (D88)', () => {
     });
   }
 
-  it('is not called again after a crash', () => {
-    expect(command.repeatable).to.equal(false);
+  it('is called again after a crash only where its task says so', () => {
+    const { repeatable } = command;
+    expect(
+      typeof repeatable === 'function' &&
+        [{}, { repeatable: true }, { repeatable: '{{params.x}}' }].map(repeatable),
+    ).to.deep.equal([false, true, false]);
   });
 });

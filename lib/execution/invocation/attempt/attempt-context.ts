@@ -122,6 +122,11 @@ export class AttemptContext implements ToolContext, CallingAttempt {
     };
   }
 
+  get connect(): ToolContext['connect'] {
+    const { clock, network } = this.#services.dependencies;
+    return (host, port) => network.connect(host, port, { clock, signal: this.signal });
+  }
+
   get connections(): ToolContext['connections'] {
     const { dependencies, prepared } = this.#services;
     return new RunConnections(dependencies.connections, prepared.tenantId, (values) =>

@@ -1,0 +1,187 @@
+import { connect as connectSocket, type Socket } from 'node:net';
+import type { Connection, ConnectionOptions } from 'mysql2';
+import { errorCode, errorMessage, ToolError } from '../../../../common/errors.js';
+import { cutText } from '../../../../common/text.js';
+import type { ToolContext } from '../../../tool.js';
+import type { SqlDatabase, SqlSession } from '../database.js';
+import { SQL_LIMITS } from '../limits.js';
+import { readServerAddress, type ServerAddress } from '../server-address.js';
+import type { BoundStatement } from '../statement.js';
+import { MYSQL } from '../tokens.js';
+import { MysqlCursor } from './mysql-cursor.js';
+import { toMysqlParameter } from './mysql-values.js';
+import { watchPackets } from './packet-sizes.js';
+
+const DEFAULT_PORT = 3306;
+
+type CreateConnection = typeof import('mysql2')['createConnection'];
+
+/** MySQL and MariaDB, by the package `mysql2`. */
+export const mysql: SqlDatabase = {
+  dialect: MYSQL,
+  check: () => undefined,
+  prepare: async ({ url, readOnly }) => {
+    const address = readServerAddress(url, DEFAULT_PORT);
+    return {
+      key: JSON.stringify(['mysql', address, readOnly]),
+      connect: (context) => connect(address, readOnly, context),
+    };
+  },
+};
+
+async function connect(address: ServerAddress, readOnly: boolean, context: ToolContext): Promise<SqlSession> {
+  const { createConnection } = (await import('mysql2')).default;
+  const socket = await context.connect(address.host, address.port);
+  const session = new MysqlSession(createConnection, address, socket, readOnly);
+  try {
+    await session.begin(context);
+  } catch (error) {
+    socket.destroy();
+    throw describeError(error, 'no connection to MySQL');
+  }
+  return session;
+}
+
+function createOptions(
+  { host, port, user, password, database, tls }: ServerAddress,
+  stream: Socket,
+): ConnectionOptions {
+  return {
+    stream,
+    host,
+    port,
+    user,
+    password,
+    ...(database !== '' && { database }),
+    ...(tls !== 'disable' && {
+      ssl: { rejectUnauthorized: tls === 'verify-full', verifyIdentity: tls === 'verify-full' },
+    }),
+    rowsAsArray: true,
+    supportBigNumbers: true,
+    dateStrings: true,
+    timezone: 'Z',
+    charset: 'utf8mb4',
+    // A server could ask for any file of this machine.
+    flags: ['-LOCAL_FILES'],
+    // Names of columns never become code.
+    disableEval: true,
+  };
+}
+
+class MysqlSession implements SqlSession {
+  readonly #connection: Connection;
+  readonly #createConnection: CreateConnection;
+  readonly #address: ServerAddress;
+  readonly #socket: Socket;
+  readonly #readOnly: boolean;
+  #failure: unknown;
+  #rowLimit = 0;
+
+  constructor(createConnection: CreateConnection, address: ServerAddress, socket: Socket, readOnly: boolean) {
+    this.#createConnection = createConnection;
+    this.#address = address;
+    this.#socket = socket;
+    this.#readOnly = readOnly;
+    this.#connection = createConnection(createOptions(address, socket));
+    this.#connection.on('error', (error) => (this.#failure ??= error));
+    watchPackets(this.#connection, (error) => {
+      this.#failure ??= error;
+      socket.destroy(error);
+    });
+  }
+
+  get isUsable(): boolean {
+    return this.#failure === undefined && !this.#socket.destroyed;
+  }
+
+  /** Logs in within the time that a connection may take. */
+  async begin({ clock, signal }: ToolContext): Promise<void> {
+    const end = (): void => void this.#socket.destroy();
+    const timer = clock.setTimeout(end, SQL_LIMITS.connectMs);
+    signal.addEventListener('abort', end);
+    try {
+      await this.#run(`SET time_zone = '+00:00'`);
+      if (this.#readOnly) await this.#run('SET SESSION TRANSACTION READ ONLY');
+    } catch (error) {
+      throw this.#failure ?? error;
+    } finally {
+      clock.clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+    }
+  }
+
+  #run(sql: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#connection.query(sql, (error) => (error === null ? resolve() : reject(error)));
+    });
+  }
+
+  async open({ text, values }: BoundStatement, rowLimit: number): Promise<MysqlCursor> {
+    if (rowLimit !== this.#rowLimit) {
+      await this.#run(`SET SESSION sql_select_limit = ${rowLimit === 0 ? 'DEFAULT' : rowLimit}`);
+      this.#rowLimit = rowLimit;
+    }
+    const query = this.#connection.execute({ sql: text, values: values.map(toMysqlParameter) });
+    return await new MysqlCursor(this.#connection, query).opened;
+  }
+
+  describe(error: unknown): unknown {
+    return describeError(this.#failure ?? error, 'the query failed');
+  }
+
+  control(verb: 'begin' | 'commit' | 'rollback'): Promise<void> {
+    return this.#run(verb);
+  }
+
+  /** Asks for it on another connection to the same address, as MySQL wants it. */
+  async cancel(): Promise<void> {
+    this.#failure ??= new ToolError('the query was stopped');
+    const { threadId } = this.#connection;
+    const host = this.#socket.remoteAddress;
+    if (host !== undefined && threadId > 0) await this.#kill(host, threadId);
+    this.#socket.destroy();
+  }
+
+  #kill(host: string, threadId: number): Promise<void> {
+    return new Promise((resolve) => {
+      const socket = connectSocket({ host, port: this.#address.port });
+      socket.setTimeout(SQL_LIMITS.cancelMs, () => socket.destroy());
+      socket.on('error', () => resolve());
+      socket.on('close', () => resolve());
+      const other = this.#createConnection(createOptions(this.#address, socket));
+      other.on('error', () => resolve());
+      other.query(`KILL ${threadId}`, () => socket.destroy());
+    });
+  }
+
+  async reset(hasOnlyRead: boolean): Promise<void> {
+    // Variables and temporary tables of one task would be there for the next one.
+    if (!hasOnlyRead) this.#failure ??= new ToolError('the session was used');
+  }
+
+  keepAlive(isUsed: boolean): void {
+    if (isUsed) this.#socket.ref();
+    else this.#socket.unref();
+  }
+
+  close(): void {
+    this.#connection.destroy();
+  }
+}
+
+const PASSING =
+  /^(?:ER_LOCK_DEADLOCK|ER_LOCK_WAIT_TIMEOUT|ER_CON_COUNT_ERROR|ER_SERVER_SHUTDOWN|PROTOCOL_CONNECTION_LOST|E[A-Z]+)$/;
+const READ_ONLY = 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION';
+const MAX_MESSAGE = 1000;
+
+/** @param what failed */
+function describeError(error: unknown, what: string): ToolError {
+  if (error instanceof ToolError) return error;
+  const code = errorCode(error) ?? '';
+  const advice =
+    code === READ_ONLY
+      ? '; it was run so that it can only read, because it looks like that: write read_only: false'
+      : '';
+  const message = `${what}: ${cutText(errorMessage(error), MAX_MESSAGE)}${code === '' ? '' : ` (${code})`}${advice}`;
+  return new ToolError(message, { retryable: PASSING.test(code), cause: error });
+}

@@ -1,0 +1,59 @@
+import { ToolError } from '../../../common/errors.js';
+import { joinFirst } from '../../../common/text.js';
+
+/** How a connection is encrypted: not at all, without a look at the certificate, or with it. */
+export type TlsMode = 'disable' | 'require' | 'verify-full';
+
+/** Where a database server is and who asks it, as its URL says, and nothing of the environment or of other files. */
+export interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  readonly tls: TlsMode;
+}
+
+const PARAMETERS = ['sslmode'];
+const TLS_MODES: readonly TlsMode[] = ['disable', 'require', 'verify-full'];
+
+/**
+ * Reads the URL of a server. Other parameters than `sslmode` are refused: drivers know some that name files or other hosts.
+ *
+ * @throws ToolError, not retryable
+ */
+export function readServerAddress(url: string, defaultPort: number): ServerAddress {
+  const { hostname, port, username, password, pathname, searchParams } = new URL(url);
+  for (const name of searchParams.keys()) {
+    if (PARAMETERS.includes(name)) continue;
+    throw ToolError.nonRetryable(
+      `the url has the parameter "${name.slice(0, 100)}": only ${PARAMETERS.join(', ')} is known`,
+    );
+  }
+  const tls = searchParams.get('sslmode') ?? 'disable';
+  const mode = TLS_MODES.find((known) => known === tls);
+  if (mode === undefined)
+    throw ToolError.nonRetryable(`sslmode of the url must be ${joinFirst(TLS_MODES, TLS_MODES.length)}`);
+  const user = decode(username);
+  if (user === '')
+    throw ToolError.nonRetryable('the url names no user: write user:password@ before the host');
+  const host = decode(hostname).replace(/^\[|\]$/g, '');
+  // A path would be that of a socket of this machine.
+  if (host.includes('/')) throw ToolError.nonRetryable('the host of the url must be a name or an address');
+  return {
+    host,
+    port: port === '' ? defaultPort : Number(port),
+    user,
+    password: decode(password),
+    database: decode(pathname.slice(1)),
+    tls: mode,
+  };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

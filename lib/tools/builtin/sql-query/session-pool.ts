@@ -1,0 +1,144 @@
+import { ToolError } from '../../../common/errors.js';
+import { shareLimit } from '../../../common/memory/shared-limit.js';
+import { ConcurrencyLimiter } from '../../../common/scheduling/concurrency-limiter.js';
+import type { Clock } from '../../../common/clock.js';
+import type { ToolContext } from '../../tool.js';
+import type { SqlSession, SqlTarget } from './database.js';
+import { SQL_LIMITS } from './limits.js';
+
+interface IdleSession {
+  readonly session: SqlSession;
+  readonly key: string;
+  readonly clock: Clock;
+  readonly timer: unknown;
+}
+
+const DEFAULT_SHARE_PERCENT = 10;
+
+/**
+ * The connections to databases. A task takes one for itself; afterwards it waits some time for another task of the same
+ * tenant with the same database and password. Tasks beyond the limit wait, fairly between tenants (D25).
+ */
+export class SessionPool {
+  readonly #atWork: ConcurrencyLimiter;
+  /** The least recently used first. */
+  readonly #idle = new Set<IdleSession>();
+  readonly #used = new Set<SqlSession>();
+  #isClosed = false;
+
+  /** @param sharePercent of the limit that is guaranteed to each tenant */
+  constructor(sharePercent = DEFAULT_SHARE_PERCENT) {
+    this.#atWork = new ConcurrencyLimiter(shareLimit(SQL_LIMITS.atOnce, sharePercent), stoppedError);
+  }
+
+  /** Connections that no task uses. */
+  get idleCount(): number {
+    return this.#idle.size;
+  }
+
+  /**
+   * Lends a session while `work` goes on. When the attempt ends before, the statement is cancelled in the database.
+   * Rejects with what `work` rejects with, or with a ToolError when the attempt has ended.
+   */
+  use<T>(
+    target: SqlTarget,
+    hasOnlyRead: boolean,
+    context: ToolContext,
+    work: (session: SqlSession) => Promise<T>,
+  ): Promise<T> {
+    return this.#atWork.run(context, () => this.#lend(target, hasOnlyRead, context, work));
+  }
+
+  async #lend<T>(
+    target: SqlTarget,
+    hasOnlyRead: boolean,
+    context: ToolContext,
+    work: (session: SqlSession) => Promise<T>,
+  ): Promise<T> {
+    if (this.#isClosed) throw ToolError.nonRetryable('the server is shutting down');
+    const { signal, tenant_id: tenantId } = context;
+    const key = JSON.stringify([tenantId, target.key]);
+    const session = this.#takeIdle(key) ?? (await target.connect(context));
+    this.#used.add(session);
+    session.keepAlive(true);
+    let cancelled: Promise<void> | undefined;
+    let stop: ((error: ToolError) => void) | undefined;
+    const onAbort = (): void => {
+      cancelled ??= session.cancel();
+      stop?.(stoppedError(signal));
+    };
+    signal.addEventListener('abort', onAbort);
+    try {
+      if (signal.aborted) throw stoppedError(signal);
+      const stopped = new Promise<never>((_, reject) => {
+        stop = reject;
+      });
+      const result = await Promise.race([work(session), stopped]);
+      await this.#reset(session, hasOnlyRead);
+      this.#keep(session, key, context.clock);
+      return result;
+    } catch (error) {
+      if (signal.aborted) throw stoppedError(signal);
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      this.#used.delete(session);
+      if (![...this.#idle].some((idle) => idle.session === session)) {
+        await cancelled;
+        session.close();
+      }
+    }
+  }
+
+  /** What a task has got stays, also when its connection cannot be used again. */
+  async #reset(session: SqlSession, hasOnlyRead: boolean): Promise<void> {
+    try {
+      await session.reset(hasOnlyRead);
+    } catch {
+      await session.cancel();
+    }
+  }
+
+  #takeIdle(key: string): SqlSession | undefined {
+    for (const idle of this.#idle) {
+      if (idle.key !== key) continue;
+      this.#forget(idle);
+      if (idle.session.isUsable) return idle.session;
+      idle.session.close();
+    }
+    return undefined;
+  }
+
+  #keep(session: SqlSession, key: string, clock: Clock): void {
+    if (!session.isUsable || this.#isClosed) return;
+    session.keepAlive(false);
+    const timer = clock.setTimeout(() => this.#end(idle), SQL_LIMITS.idleMs);
+    // A process that has nothing else to do ends.
+    if (timer instanceof Object && 'unref' in timer && typeof timer.unref === 'function') timer.unref();
+    const idle: IdleSession = { session, key, clock, timer };
+    this.#idle.add(idle);
+    const [oldest] = this.#idle;
+    if (this.#idle.size > SQL_LIMITS.idleSessions && oldest !== undefined) this.#end(oldest);
+  }
+
+  #end(idle: IdleSession): void {
+    this.#forget(idle);
+    idle.session.close();
+  }
+
+  #forget(idle: IdleSession): void {
+    this.#idle.delete(idle);
+    idle.clock.clearTimeout(idle.timer);
+  }
+
+  /** Closes the connections. What is at work is cancelled in its database. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const idle of this.#idle) this.#end(idle);
+    await Promise.all([...this.#used].map((session) => session.cancel()));
+  }
+}
+
+function stoppedError({ reason }: AbortSignal): ToolError {
+  return new ToolError('the query was stopped', { retryable: false, cause: reason });
+}
