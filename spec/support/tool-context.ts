@@ -2,7 +2,8 @@ import { ToolError } from '../../lib/common/errors.js';
 import type { Json } from '../../lib/common/json/json.js';
 import type { ConnectionSource } from '../../lib/tools/connections/connection.js';
 import { RunConnections } from '../../lib/tools/connections/run-connections.js';
-import type { ArtifactContent, ToolContext } from '../../lib/tools/tool.js';
+import type { ToolContext } from '../../lib/tools/tool.js';
+import type { ArtifactContent } from '../../lib/tools/files/artifacts.js';
 import { ManualClock } from './manual-clock.js';
 
 /** A write of a tool to the blackboard. */

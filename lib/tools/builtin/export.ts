@@ -19,7 +19,8 @@ import {
   type ObjectName,
   parseObjectName,
 } from '../files/object-stores/object-url.js';
-import { defineTool, type InputsOf, type ToolContext, type WrittenArtifact } from '../tool.js';
+import { defineTool, type InputsOf, type ToolContext } from '../tool.js';
+import type { WrittenArtifact } from '../files/artifacts.js';
 import { encodeText, once } from './files/content.js';
 import { CONNECTION_INPUT } from './files/places.js';
 import { type TransferTarget, writeTarget } from './files/transfer.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../common/clock.js';
-import type { ToolArtifacts } from '../tool.js';
+import type { ToolArtifacts } from '../files/artifacts.js';
 import type { LineMasker } from './masked-lines.js';
 
 /** The attempt that starts a command. */

@@ -5,8 +5,7 @@ import { basename, join, posix } from 'node:path';
 import picomatch from 'picomatch';
 import { ToolError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
-import { MAX_ARTIFACT_BYTES } from '../../common/limits.js';
-import { readRegularFile } from '../files/regular-file.js';
+import { openRegularFile } from '../files/regular-file.js';
 import { COMMAND_LIMITS } from './command.js';
 import type { CommandCaller } from './command-caller.js';
 
@@ -31,8 +30,8 @@ export async function publishFiles(
     for (const file of found) {
       if (published.has(file)) continue;
       published.add(file);
-      const bytes = await readRegularFile(join(root, file), file, MAX_ARTIFACT_BYTES);
-      await writeFile({ name: basename(file), bytes, media_type: mediaTypeOf(file) });
+      const { pieces } = await openRegularFile(join(root, file), file);
+      await writeFile({ name: basename(file), bytes: pieces, media_type: mediaTypeOf(file) });
     }
   }
 }

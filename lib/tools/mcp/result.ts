@@ -1,6 +1,6 @@
 import { ToolError } from '../../common/errors.js';
 import { isObject, type Json } from '../../common/json/json.js';
-import type { ToolArtifacts } from '../tool.js';
+import type { ToolArtifacts } from '../files/artifacts.js';
 import type { RemoteContent, RemoteResult } from './session.js';
 
 /** Maximum number of blocks in an answer. */

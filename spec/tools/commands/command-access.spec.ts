@@ -9,7 +9,7 @@ import { ForkServer } from '../../../lib/common/workers/fork-server.js';
 import { type CommandAccessOptions, commandAccess } from '../../../lib/tools/commands/command-access.js';
 import type { CommandCaller } from '../../../lib/tools/commands/command-caller.js';
 import { COMMAND_LIMITS, type ToolCommand } from '../../../lib/tools/commands/command.js';
-import type { ArtifactContent } from '../../../lib/tools/tool.js';
+import type { ArtifactContent } from '../../../lib/tools/files/artifacts.js';
 import { isAlive } from '../../common/workers/processes.js';
 import { requireBuild, ROOT } from '../../project/files.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -40,9 +40,12 @@ class Attempt {
         for (const { text, resolve } of this.#waiters) if (line.includes(text)) resolve(line);
       },
       masker: { mask: (text) => text, longest: 0, longestWithBreak: 0 },
-      writeFile: (file) => {
-        this.files.push(file);
-        return Promise.resolve({ name: file.name, path: file.name, media_type: file.media_type, size: 0 });
+      writeFile: async ({ name, bytes, media_type }) => {
+        const pieces = typeof bytes === 'string' || bytes instanceof Uint8Array ? [bytes] : bytes;
+        let content = '';
+        for await (const piece of pieces) content += Buffer.from(piece).toString();
+        this.files.push({ name, media_type, bytes: content });
+        return { name, path: name, media_type, size: content.length };
       },
       ...more,
     };
@@ -271,7 +274,7 @@ describe('Commands of tasks (D88)', () => {
         'mkdir -p out/deep; echo 1 > out/b.csv; echo 2 > out/a.csv; echo 3 > out/deep/c.csv; echo 4 > top.txt';
       await run(sh(script, { files: ['out/*.csv', 'top.txt', 'out/**/*.csv'] }));
       expect(names()).to.deep.equal(['a.csv', 'b.csv', 'top.txt', 'c.csv']);
-      expect(attempt.files[0]).to.deep.include({ media_type: 'text/csv', bytes: Buffer.from('2\n') });
+      expect(attempt.files[0]).to.deep.include({ media_type: 'text/csv', bytes: '2\n' });
       expect(attempt.files[2]).to.include({ media_type: 'text/plain' });
     });
 

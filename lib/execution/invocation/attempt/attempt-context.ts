@@ -4,9 +4,8 @@ import { MAX_LOG_LENGTH } from '../../../common/limits.js';
 import { cutText, joinFirst, showValue } from '../../../common/text.js';
 import type { ModelAnswer, ModelRequest, TokenCounts } from '../../../models/model.js';
 import { measureRequest } from '../../../models/request-size.js';
-import { RunConnections } from '../../../tools/connections/run-connections.js';
-import { AttemptFiles } from '../../../tools/files/file-access.js';
-import type { ArtifactContent, ToolBlackboard, ToolContext } from '../../../tools/tool.js';
+import type { ToolBlackboard, ToolContext } from '../../../tools/tool.js';
+import type { ArtifactContent } from '../../../tools/files/artifacts.js';
 import { toJsonOutput } from '../json-output.js';
 import { eventLoopBudget } from '../../run/event-loop-budget.js';
 import type { CallingAttempt, InvocationServices, StoppableRun } from '../../run-context.js';
@@ -15,6 +14,7 @@ import { AnswerText } from './answer-text.js';
 import { findNameOwner } from '../files/artifact-names.js';
 import type { Call } from '../call.js';
 import { InvocationModels } from './invocation-models.js';
+import { OutsideAccess } from './outside-access.js';
 import { openArtifact } from '../files/open-artifact.js';
 import { StagedFiles } from '../files/staged-files.js';
 
@@ -111,27 +111,27 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   }
 
   get files(): ToolContext['files'] {
-    return new AttemptFiles(this.#services.dependencies.files, this);
+    return this.#outside.files;
   }
 
   get fetch(): ToolContext['fetch'] {
-    return (url, options = {}) => {
-      const { clock, network } = this.#services.dependencies;
-      const { tenant_id: tenantId, signal, pauseTimeout } = this;
-      return network.fetch(url, options, { tenantId, clock, signal, pauseTimeout, reserve: this.holdMemory });
-    };
+    return this.#outside.fetch;
   }
 
   get connect(): ToolContext['connect'] {
-    const { clock, network } = this.#services.dependencies;
-    return (host, port) => network.connect(host, port, { clock, signal: this.signal });
+    return this.#outside.connect;
   }
 
   get connections(): ToolContext['connections'] {
-    const { dependencies, prepared } = this.#services;
-    return new RunConnections(dependencies.connections, prepared.tenantId, (values) =>
-      prepared.secrets.hide(values),
-    );
+    return this.#outside.connections;
+  }
+
+  get command(): ToolContext['command'] {
+    return this.#outside.command;
+  }
+
+  get #outside(): OutsideAccess {
+    return new OutsideAccess(this.#services, this);
   }
 
   get holdMemory(): ToolContext['holdMemory'] {
@@ -243,21 +243,6 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   /** True when files are to be published before the attempt has succeeded. */
   get hasFiles(): boolean {
     return this.#stagedFiles !== undefined;
-  }
-
-  get command(): ToolContext['command'] {
-    return (command) => {
-      const { dependencies, prepared } = this.#services;
-      const { run_id: runId, task_id: taskId, tenant_id: tenantId, artifacts } = this;
-      const { clock, signal, pauseTimeout, log, holdMemory } = this;
-      const attempt = { runId, taskId, tenantId, clock, signal, pauseTimeout, log, holdMemory };
-      const masker = prepared.secrets.lineMasker;
-      return dependencies.commands.run(command, {
-        ...attempt,
-        masker,
-        writeFile: (file) => artifacts.write(file),
-      });
-    };
   }
 
   get runPipeline(): ToolContext['runPipeline'] {

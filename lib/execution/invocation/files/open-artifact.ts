@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { errorMessage, ToolError } from '../../../common/errors.js';
 import { ellipsize, joinFirst } from '../../../common/text.js';
-import type { OpenedArtifact } from '../../../tools/tool.js';
+import type { OpenedArtifact } from '../../../tools/files/artifacts.js';
 import type { ArtifactStore } from './artifact-store.js';
 
 const MAX_SHOWN = 100;

@@ -4,7 +4,7 @@ import { describeKind } from '../../../common/json/json.js';
 import { MAX_ARTIFACT_BYTES } from '../../../common/limits.js';
 import { endOfPiece, formatMebibytes } from '../../../common/text.js';
 import { assertFileName } from '../../../tools/files/file-name.js';
-import type { ArtifactContent, WrittenArtifact } from '../../../tools/tool.js';
+import type { ArtifactContent, WrittenArtifact } from '../../../tools/files/artifacts.js';
 import type { Artifact } from '../json-output.js';
 import { eventLoopBudget, nextSliceWhenOver } from '../../run/event-loop-budget.js';
 import type { RunArtifact } from '../../results.js';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { ArtifactStore } from '../../../../lib/execution/invocation/files/artifact-store.js';
 import { encodePieces, StagedFiles } from '../../../../lib/execution/invocation/files/staged-files.js';
 import { MemoryBudget } from '../../../../lib/execution/memory-budget.js';
-import type { WrittenArtifact } from '../../../../lib/tools/tool.js';
+import type { WrittenArtifact } from '../../../../lib/tools/files/artifacts.js';
 import { settle, settleUntil } from '../../../support/deferred.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { itTimed, measureCpuMs } from '../../../support/measuring/cpu-time.js';

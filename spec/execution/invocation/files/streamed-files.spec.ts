@@ -5,7 +5,7 @@ import { MemoryPool } from '../../../../lib/common/memory/memory-pool.js';
 import { ArtifactStore } from '../../../../lib/execution/invocation/files/artifact-store.js';
 import { StagedFiles } from '../../../../lib/execution/invocation/files/staged-files.js';
 import { MemoryBudget } from '../../../../lib/execution/memory-budget.js';
-import type { WrittenArtifact } from '../../../../lib/tools/tool.js';
+import type { WrittenArtifact } from '../../../../lib/tools/files/artifacts.js';
 import { deferred, settle, settleUntil } from '../../../support/deferred.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';

@@ -6,7 +6,8 @@ import { parsePipeline } from '../../../../lib/pipelines/load.js';
 import type { RunRecord } from '../../../../lib/runs/record.js';
 import { RunRegistry } from '../../../../lib/runs/registry.js';
 import type { RegistryOptions } from '../../../../lib/runs/registry-options.js';
-import { defineTool, type WrittenArtifact } from '../../../../lib/tools/tool.js';
+import { defineTool } from '../../../../lib/tools/tool.js';
+import type { WrittenArtifact } from '../../../../lib/tools/files/artifacts.js';
 import { deferred } from '../../../support/deferred.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 

@@ -1,0 +1,56 @@
+import { RunConnections } from '../../../tools/connections/run-connections.js';
+import { AttemptFiles } from '../../../tools/files/file-access.js';
+import type { ToolContext } from '../../../tools/tool.js';
+import type { InvocationServices } from '../../run-context.js';
+
+type Outside = 'files' | 'fetch' | 'connect' | 'connections' | 'command';
+
+/**
+ * Gives the tool of an attempt what is outside of its run: files, hosts, databases and object stores, and programs, each
+ * within what the service allows, and until the attempt ends.
+ */
+export class OutsideAccess implements Pick<ToolContext, Outside> {
+  readonly #services: InvocationServices;
+  readonly #attempt: ToolContext;
+
+  constructor(services: InvocationServices, attempt: ToolContext) {
+    this.#services = services;
+    this.#attempt = attempt;
+  }
+
+  get files(): ToolContext['files'] {
+    return new AttemptFiles(this.#services.dependencies.files, this.#attempt);
+  }
+
+  get fetch(): ToolContext['fetch'] {
+    const { clock, network } = this.#services.dependencies;
+    return (url, options = {}) => {
+      const { tenant_id: tenantId, signal, pauseTimeout, holdMemory: reserve } = this.#attempt;
+      return network.fetch(url, options, { tenantId, clock, signal, pauseTimeout, reserve });
+    };
+  }
+
+  get connect(): ToolContext['connect'] {
+    const { clock, network } = this.#services.dependencies;
+    return (host, port) => network.connect(host, port, { clock, signal: this.#attempt.signal });
+  }
+
+  get connections(): ToolContext['connections'] {
+    const { dependencies, prepared } = this.#services;
+    const hide = (values: Parameters<typeof prepared.secrets.hide>[0]): void => prepared.secrets.hide(values);
+    return new RunConnections(dependencies.connections, prepared.tenantId, hide);
+  }
+
+  get command(): ToolContext['command'] {
+    const { dependencies, prepared } = this.#services;
+    return (command) => {
+      const { run_id: runId, task_id: taskId, tenant_id: tenantId, artifacts } = this.#attempt;
+      const { clock, signal, pauseTimeout, log, holdMemory } = this.#attempt;
+      return dependencies.commands.run(command, {
+        ...{ runId, taskId, tenantId, clock, signal, pauseTimeout, log, holdMemory },
+        masker: prepared.secrets.lineMasker,
+        writeFile: (file) => artifacts.write(file),
+      });
+    };
+  }
+}
