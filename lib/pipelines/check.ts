@@ -47,7 +47,8 @@ import { checkPools } from './rules/pools.js';
 import { checkRepeats } from './rules/repeats.js';
 import { checkReferences, checkUnusedInputs, type NameHints } from './rules/references.js';
 import { checkSecrets } from './rules/secrets.js';
-import { checkStatements } from './rules/statements.js';
+import { checkScripts } from './rules/code/scripts.js';
+import { checkStatements } from './rules/code/statements.js';
 import { checkSessions } from './rules/sessions.js';
 import { checkTasks } from './rules/tasks.js';
 import { checkTemplateKeys } from './rules/template-keys.js';
@@ -197,6 +198,7 @@ export function* checkTaskRules(
   yield* checkTemplateKeys(draft, catalog);
   yield* checkSecrets(draft, definition, catalog, secrets);
   yield* checkStatements(draft, catalog);
+  yield* checkScripts(draft);
   if (layering.ok) yield* checkSessions(draft, joinWaves(layering.waves, layering.handlers), session);
   else yield describeCycle(layering, draft);
 }

@@ -20,6 +20,7 @@ type Code =
   | 'unknown_reference'
   | 'self_reference'
   | 'misplaced_secret'
+  | 'template_in_script'
   | 'template_in_sql'
   | 'item_outside_fan_out'
   | 'item_unused'

@@ -268,7 +268,7 @@ function addEntry(path: Path, value: Json, document: Document): Fix | undefined 
   return edit(title, locator, `- ${writeFlow(value, false)}${locator.lineBreak}${indent}`, offset);
 }
 
-/** Writes names in place of the templates of a statement, and the templates into its params: all of them, or nothing. */
+/** Writes names in place of the templates of a statement or a script, and the templates as their values: all of them, or nothing. */
 function bindTemplates(
   change: Change & { readonly kind: 'bind' },
   base: Path,
@@ -287,11 +287,11 @@ function bindTemplates(
       if (text.slice(start - 2, start) === "''" || text[--start] !== "'" || text[end++] !== "'")
         return undefined;
     }
-    edits.push({ from: locator.toPosition(start), to: locator.toPosition(end), text: `:${part.name}` });
+    edits.push({ from: locator.toPosition(start), to: locator.toPosition(end), text: part.text });
   }
   const added = addParams(change, base, document);
   if (added === undefined) return undefined;
-  const names = change.parts.map(({ name }) => `:${name}`);
+  const names = change.parts.map(({ text: name }) => name);
   return { title: `bind ${[...new Set(names)].join(', ')}`, edits: [...edits, ...added].sort(byPosition) };
 }
 

@@ -33,12 +33,13 @@ export type Change =
       readonly params: Readonly<Record<string, string>>;
     };
 
-/** A template in a statement of SQL that becomes a param. */
+/** A template in a statement of SQL, or in a script, that becomes a param or a variable. */
 export interface BoundPart {
   /** Where the template opens in the text. */
   readonly at: number;
   readonly written: string;
-  readonly name: string;
+  /** Takes its place. */
+  readonly text: string;
   /** It stands in quotes, which go with it. */
   readonly isQuoted: boolean;
 }

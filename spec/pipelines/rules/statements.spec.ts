@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Fix, Position } from '../../../lib/definition/problems/problem.js';
+import { applyFix } from '../../support/definitions/apply-fix.js';
 import { checkTaskList, formatProblems, onlyProblem } from '../../support/definitions/check-pipeline.js';
 
 const HEAD =
@@ -7,17 +7,6 @@ const HEAD =
 
 /** A task whose inputs have these lines. */
 const asking = (...lines: string[]): string => HEAD + lines.map((line) => `    ${line}\n`).join('');
-
-function applyFix(text: string, { edits }: Fix): string {
-  const lines = text.split('\n');
-  const toOffset = ({ line, column }: Position): number =>
-    lines.slice(0, line - 1).reduce((sum, { length }) => sum + length + 1, 0) + column - 1;
-  const sorted = edits.toSorted((a, b) => toOffset(b.from) - toOffset(a.from));
-  return sorted.reduce(
-    (fixed, { from, to, text: part }) => fixed.slice(0, toOffset(from)) + part + fixed.slice(toOffset(to)),
-    text,
-  );
-}
 
 /** Wraps as `checkTaskList` does, applies the fix of the only problem, and returns the lines of the inputs. */
 function fixed(...lines: string[]): string[] {

@@ -1,11 +1,11 @@
-import { isObject, type Json } from '../../common/json/json.js';
-import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
-import type { BoundPart, Hint } from '../../definition/problems/hint.js';
-import type { Path } from '../../definition/problems/problem.js';
-import { POSTGRES, readTokens, type Token } from '../../tools/builtin/sql-query/tokens.js';
-import type { Catalog } from '../../tools/catalog.js';
-import { passwordOf } from '../../tools/connections/database-url.js';
-import type { DraftTask, PipelineDraft } from '../draft.js';
+import { isObject, type Json } from '../../../common/json/json.js';
+import type { Diagnostic, Findings } from '../../../definition/problems/diagnostic.js';
+import type { BoundPart, Hint } from '../../../definition/problems/hint.js';
+import type { Path } from '../../../definition/problems/problem.js';
+import { POSTGRES, readTokens, type Token } from '../../../tools/builtin/sql-query/tokens.js';
+import type { Catalog } from '../../../tools/catalog.js';
+import { passwordOf } from '../../../tools/connections/database-url.js';
+import type { DraftTask, PipelineDraft } from '../../draft.js';
 
 /** Checks that statements of SQL are the same in each run (D92): values are bound, and never part of the text. */
 export function* checkStatements(draft: PipelineDraft, catalog: Catalog): Findings {
@@ -31,13 +31,14 @@ function* listTexts(value: Json | undefined, path: Path): Generator<{ text: stri
     if (typeof text === 'string') yield { text, path: [...path, index] };
 }
 
-const TEMPLATE = /\{\{((?:[^{}]|\{(?!\{)|\}(?!\}))*)\}\}/g;
+/** A template in a text that is code of another language, where a value could change what the code does. */
+export const PASTED_TEMPLATE = /\{\{((?:[^{}]|\{(?!\{)|\}(?!\}))*)\}\}/g;
 
 const ADVICE =
   'write :name in its place, and the template as the value of "name" in "params"; names of tables and columns cannot be bound';
 
 function checkText(text: string, inputPath: Path, task: DraftTask): Diagnostic | undefined {
-  const [first] = text.matchAll(TEMPLATE);
+  const [first] = text.matchAll(PASTED_TEMPLATE);
   if (first === undefined) return undefined;
   return {
     code: 'template_in_sql',
@@ -52,10 +53,10 @@ function checkText(text: string, inputPath: Path, task: DraftTask): Diagnostic |
 function hintBinding(text: string, inputPath: Path, { path, literalInputs }: DraftTask): Hint | undefined {
   const { params = {} } = literalInputs;
   if (!isObject(params)) return undefined;
-  const templates = [...text.matchAll(TEMPLATE)];
+  const templates = [...text.matchAll(PASTED_TEMPLATE)];
   const standIn = (index: number): string => `wavetrain_template_${index}_`;
   let count = 0;
-  const tokens = tokensOf(text.replaceAll(TEMPLATE, () => standIn(count++)));
+  const tokens = tokensOf(text.replaceAll(PASTED_TEMPLATE, () => standIn(count++)));
   const names = new Map<string, string>();
   const added: Record<string, string> = {};
   const parts: BoundPart[] = [];
@@ -64,11 +65,11 @@ function hintBinding(text: string, inputPath: Path, { path, literalInputs }: Dra
     if (isQuoted === undefined) return undefined;
     let name = names.get(written);
     if (name === undefined) {
-      name = chooseName(source, written, { ...params, ...added });
+      name = nameOfTemplate(source, written, { ...params, ...added });
       names.set(written, name);
       if (params[name] !== written) added[name] = written;
     }
-    parts.push({ at, written, name, isQuoted });
+    parts.push({ at, written, text: `:${name}`, isQuoted });
   }
   const [[template = '', name = ''] = []] = names;
   return {
@@ -104,16 +105,6 @@ function findPlace(tokens: readonly Token[], standIn: string): boolean | undefin
   return !isQuoted && BEFORE_NAMES.test(before.text) ? undefined : isQuoted;
 }
 
-/** Names a param like what its template reads: `id` for `params.id`, and `id_2` where that is another value. */
-function chooseName(source: string, written: string, taken: Readonly<Record<string, unknown>>): string {
-  const words = (source.split('??', 1)[0] ?? '').match(/[A-Za-z_]\w*/g) ?? [];
-  const name = words.findLast((word) => word !== 'output') ?? 'value';
-  for (let number = 1; ; number++) {
-    const numbered = number === 1 ? name : `${name}_${number}`;
-    if (!Object.hasOwn(taken, numbered) || taken[numbered] === written) return numbered;
-  }
-}
-
 function* checkPassword({ literalInputs, path }: DraftTask): Generator<Diagnostic> {
   const { url } = literalInputs;
   if (typeof url !== 'string' || url.includes('{{') || passwordOf(url) === undefined) return;
@@ -124,4 +115,25 @@ function* checkPassword({ literalInputs, path }: DraftTask): Generator<Diagnosti
     path: [...path, 'inputs', 'url'],
     hint: 'make the whole url a secret, as in url: "{{secrets.DATABASE_URL}}", or name a connection of SERVICE_CONNECTIONS',
   };
+}
+
+/**
+ * Names what a template becomes like what it reads: `id` for `params.id`, and `id_2` where that is another value.
+ *
+ * @param source of the template, without braces
+ * @param taken names that there are, with their values
+ * @param toName writes a word as a name of the other language
+ */
+export function nameOfTemplate(
+  source: string,
+  written: string,
+  taken: Readonly<Record<string, unknown>>,
+  toName: (word: string) => string = (word) => word,
+): string {
+  const words = (source.split('??', 1)[0] ?? '').match(/[A-Za-z_]\w*/g) ?? [];
+  const name = toName(words.findLast((word) => word !== 'output') ?? 'value');
+  for (let number = 1; ; number++) {
+    const numbered = number === 1 ? name : `${name}_${number}`;
+    if (!Object.hasOwn(taken, numbered) || taken[numbered] === written) return numbered;
+  }
 }
