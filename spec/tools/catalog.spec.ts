@@ -132,6 +132,7 @@ describe('Catalog', () => {
     expect(builtinCatalog().names()).to.deep.equal([
       'assert',
       'compute',
+      'copy_file',
       'export',
       'extract_fields',
       'extract_from_tables',
@@ -140,9 +141,11 @@ describe('Catalog', () => {
       'fetch_data',
       'http_request',
       'ingest_document',
+      'list_files',
       'llm_job',
       'load_schema',
       'mock',
+      'read_file',
       'run_pipeline',
       'search_web',
       'select',
@@ -150,6 +153,7 @@ describe('Catalog', () => {
       'sql_query',
       'store',
       'transform',
+      'write_file',
     ]);
   });
 

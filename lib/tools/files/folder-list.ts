@@ -27,7 +27,7 @@ export async function* listFolder(
   displayPath: string,
   isDeep: boolean,
 ): AsyncGenerator<ListedEntry, undefined> {
-  const open = [{ path: '', names: (await readNames(real, displayPath)).values() }];
+  const open = [{ path: '', names: mergeRuns(await readNames(real, displayPath)) }];
   for (let folder = open.at(-1); folder !== undefined; folder = open.at(-1)) {
     const next = folder.names.next();
     if (next.done === true) {
@@ -40,24 +40,54 @@ export async function* listFolder(
     if (!isDeep || !isFolder || open.length >= MAX_DEPTH) continue;
     // A folder that cannot be read, or is a link by now, is listed without what is in it.
     const names = await readNames(join(real, path), displayPath).catch(() => []);
-    open.push({ path, names: names.values() });
+    open.push({ path, names: mergeRuns(names) });
   }
   return undefined;
 }
 
-async function readNames(path: string, displayPath: string): Promise<FoundName[]> {
-  const names: FoundName[] = [];
+/** So many names are sorted at once: more would hold the event loop. */
+const SORTED_AT_ONCE = 2048;
+
+/** Reads the names in a folder, in runs that are sorted. */
+async function readNames(path: string, displayPath: string): Promise<FoundName[][]> {
+  const runs: FoundName[][] = [];
   try {
-    if (!(await lstat(path)).isDirectory()) return names;
+    if (!(await lstat(path)).isDirectory()) return runs;
+    let names: FoundName[] = [];
     for await (const entry of await opendir(path, { bufferSize: 256 })) {
-      if (names.length > TRANSFER_LIMITS.scannedEntries) break;
-      if (!entry.isFile() && !entry.isDirectory()) continue;
-      if (!isUnfinished(entry.name)) names.push({ name: entry.name, isFolder: entry.isDirectory() });
+      if (runs.length * SORTED_AT_ONCE > TRANSFER_LIMITS.scannedEntries) break;
+      if ((!entry.isFile() && !entry.isDirectory()) || isUnfinished(entry.name)) continue;
+      names.push({ name: entry.name, isFolder: entry.isDirectory() });
+      if (names.length < SORTED_AT_ONCE) continue;
+      runs.push(names.sort(byName));
+      names = [];
     }
+    if (names.length > 0) runs.push(names.sort(byName));
   } catch (error) {
     throw readError(displayPath, describeErrno(error));
   }
-  return names.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return runs;
+}
+
+function byName(a: FoundName, b: FoundName): number {
+  return a.name < b.name ? -1 : 1;
+}
+
+/** Merges runs that are sorted, name by name. */
+function* mergeRuns(runs: readonly (readonly FoundName[])[]): Generator<FoundName, undefined> {
+  const positions = runs.map(() => 0);
+  for (;;) {
+    let least = -1;
+    let found: FoundName | undefined;
+    for (const [run, names] of runs.entries()) {
+      const candidate = names[positions[run] ?? 0];
+      if (candidate === undefined || (found !== undefined && byName(found, candidate) < 0)) continue;
+      [least, found] = [run, candidate];
+    }
+    if (found === undefined) return undefined;
+    positions[least] = (positions[least] ?? 0) + 1;
+    yield found;
+  }
 }
 
 async function measure(path: string): ReturnType<ListedEntry['measure']> {

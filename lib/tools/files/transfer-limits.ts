@@ -1,7 +1,12 @@
 /** The limits of tools that list, read, write and copy files (D92). */
 export const TRANSFER_LIMITS = {
-  /** The memory that a copy takes is some of these parts. A store takes at most 10,000 of one object. */
+  /** The memory that a copy takes is two of these parts. A store takes at most 10,000 of one object. */
   partBytes: 8 * 2 ** 20,
+  /** Bytes of an object that are asked for at once. */
+  readBytes: 4 * 2 ** 20,
+  /** Transfers at work in all runs; smaller ones do not count. Each tenant that has none may have one more, up to twice as many. */
+  atOnce: 4,
+  smallBytes: 2 ** 20,
   parts: 10_000,
   /** The largest file that is copied. */
   fileBytes: 64 * 2 ** 30,

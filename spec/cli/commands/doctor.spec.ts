@@ -155,7 +155,7 @@ describe('doctor', () => {
   });
 
   it('reports variables and hides the values of secret ones', () => {
-    const [roots, tools] = checkVariables({ SERVICE_TOOLS: 't.ts' });
+    const [roots, , tools] = checkVariables({ SERVICE_TOOLS: 't.ts' });
     expect(roots).to.include({ state: 'missing', found: 'not set' });
     expect(tools).to.include({ state: 'ok', found: 't.ts' });
     const secret = { name: 'KEY', description: 'a key', secret: true };

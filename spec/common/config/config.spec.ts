@@ -16,9 +16,9 @@ import { WavetrainError } from '../../../lib/common/errors.js';
 
 describe('readConfig', () => {
   it('is empty when no variable is set', () => {
-    expect(readConfig({})).to.deep.equal({ fileRoots: [], tools: [] });
+    expect(readConfig({})).to.deep.equal({ fileRoots: [], writeRoots: [], tools: [] });
     const blank = readConfig({ SERVICE_FILE_ROOTS: '', SERVICE_TOOLS: ' ' });
-    expect(blank).to.deep.equal({ fileRoots: [], tools: [] });
+    expect(blank).to.deep.equal({ fileRoots: [], writeRoots: [], tools: [] });
   });
 
   it('splits lists like PATH, and drops blanks and empty parts (D48, D51)', () => {
@@ -28,6 +28,7 @@ describe('readConfig', () => {
     };
     expect(readConfig(env)).to.deep.equal({
       fileRoots: ['/srv/data', 'relative'],
+      writeRoots: [],
       tools: ['./tools.ts', '@acme/tools'],
     });
   });

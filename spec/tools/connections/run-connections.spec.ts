@@ -1,7 +1,12 @@
 import { chmodSync } from 'node:fs';
 import { expect } from 'chai';
 import { LocalExecutor } from '../../../lib/execution/local-executor.js';
-import type { ConnectionSource } from '../../../lib/tools/connections/connection.js';
+import type {
+  Connection,
+  ConnectionSource,
+  ObjectStoreConnection,
+} from '../../../lib/tools/connections/connection.js';
+import { RunConnections } from '../../../lib/tools/connections/run-connections.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { invoke } from '../../cli/invoke.js';
@@ -75,6 +80,52 @@ describe('The connections of a run (D92)', () => {
       .to.include('{"url":"***","password":"***","***":1}')
       .and.to.include('*** was refused');
     expect(told.join('\n')).not.to.include('98765');
+  });
+
+  describe('of a bucket', () => {
+    const store = (buckets?: readonly string[]): ObjectStoreConnection => ({
+      type: 's3',
+      endpoint: 'https://s3.example.com',
+      region: 'r',
+      accessKeyId: 'key',
+      secretAccessKey: 'secret',
+      pathStyle: false,
+      ...(buckets !== undefined && { buckets }),
+    });
+    const choose = (
+      connections: Readonly<Record<string, Connection>>,
+      bucket: string,
+      name?: string,
+    ): string => {
+      const source = {
+        find: (_: string, each: string) => connections[each],
+        namesOf: () => Object.keys(connections),
+      };
+      const found = new RunConnections(source, 'acme', () => undefined).ofBucket(bucket, name);
+      return Object.keys(connections).find((each) => connections[each] === found) ?? '';
+    };
+    const database: Connection = { type: 'database', url: 'sqlite:a.db' };
+
+    it('are the named one, else the only one that lists it, else the only one of an object store', () => {
+      const connections = { database, all: store(), some: store(['in', 'out']) };
+      expect(choose(connections, 'in')).to.equal('some');
+      expect(choose(connections, 'in', 'all')).to.equal('all');
+      expect(choose({ database, all: store() }, 'in')).to.equal('all');
+    });
+
+    it('are refused with what to write', () => {
+      const two = { a: store(['in']), b: store(['in']) };
+      expect(() => choose(two, 'in')).to.throw(
+        'several connections list it: write "connection: NAME" with one of a, b',
+      );
+      expect(() => choose(two, 'other')).to.throw(
+        'no connection lists it: write "connection: NAME" with one of a, b',
+      );
+      expect(() => choose({ database }, 'in')).to.throw('no connection leads to the bucket "in": add one');
+      expect(() => choose({ database }, 'in', 'database')).to.throw('is a database, and no object store');
+      expect(() => choose({ a: store(['in']) }, 'out')).to.throw('is for the buckets in, and not for "out"');
+      expect(() => choose({ a: store(['in']) }, 'in', 'b')).to.throw('there is no connection "b"');
+    });
   });
 
   const folder = new TemporaryFolder();

@@ -154,6 +154,9 @@ describe('The folders of fileAccess (D92)', () => {
         'c/d',
         'c/d/e.txt',
       ]);
+      for (let i = 0; i < 2050; i++) folder.write(`many/${(i * 7919) % 2050}`, '');
+      const many = await list('many', false);
+      expect(many).to.deep.equal(many.toSorted()).and.to.have.length(2050);
       expect(await catchToolMessage(list('b/etc', false))).to.contain('outside the allowed folders');
       expect(await catchToolMessage(list('a.txt', false))).to.contain('there is no such folder');
       expect(await catchToolMessage(list('..', false))).to.contain('may not climb');

@@ -2,13 +2,8 @@ import { createHash } from 'node:crypto';
 import { ToolError } from '../../../common/errors.js';
 import { endOfPiece } from '../../../common/text.js';
 import { pauseWhenOver } from '../../../common/scheduling/run-in-slices.js';
+import type { SizedContent } from '../../files/object-stores/upload.js';
 import type { ToolContext } from '../../tool.js';
-
-/** The bytes of a file, and how many there should be. */
-export interface SizedContent {
-  readonly size: number;
-  readonly pieces: AsyncIterable<Uint8Array>;
-}
 
 /** So many bytes are hashed at once: they take a millisecond. */
 const HASHED_BYTES = 2 ** 19;

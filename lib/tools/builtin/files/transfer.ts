@@ -3,10 +3,11 @@ import { ToolError } from '../../../common/errors.js';
 import { formatMebibytes } from '../../../common/text.js';
 import { exists } from '../../files/object-stores/object-store.js';
 import { openStore } from '../../files/object-stores/open-store.js';
-import { uploadObject } from '../../files/object-stores/upload.js';
+import { type SizedContent, uploadObject } from '../../files/object-stores/upload.js';
+import { ConcurrencyLimiter } from '../../../common/scheduling/concurrency-limiter.js';
 import { TRANSFER_LIMITS } from '../../files/transfer-limits.js';
 import type { ToolContext } from '../../tool.js';
-import { CountedContent, type SizedContent } from './content.js';
+import { CountedContent } from './content.js';
 import { foldersOf, guessMediaType, type FilePlace } from './places.js';
 
 /** A file that is read piece by piece. */
@@ -70,19 +71,31 @@ async function open(
   if (found === undefined) throw ToolError.nonRetryable(`cannot read "${url}": there is no such object`);
   const { size, etag, contentType } = found;
   async function* read(): AsyncGenerator<Uint8Array, undefined> {
-    for (let start = 0; start < size; start += TRANSFER_LIMITS.partBytes) {
-      yield await store.readPart(object, start, Math.min(TRANSFER_LIMITS.partBytes, size - start), etag);
+    for (let start = 0; start < size; start += TRANSFER_LIMITS.readBytes) {
+      yield await store.readPart(object, start, Math.min(TRANSFER_LIMITS.readBytes, size - start), etag);
     }
     return undefined;
   }
   return { size, mediaType: contentType ?? undefined, pieces: read() };
 }
 
-/** Memory of a transfer: two parts on their way, and as much while their pieces are joined. */
-const PARTS_HELD = 4;
+/** Memory of a transfer: a part on its way, and as much for what is read for the next one while it is joined. */
+const PARTS_HELD = 2;
+
+/** Large transfers at work, in all runs: each takes memory for as long as the slower side needs. */
+const limiter = new ConcurrencyLimiter({ total: TRANSFER_LIMITS.atOnce, guaranteed: 1 });
 
 /** Writes a file piece by piece, at the speed of its source. Rejects with a ToolError. */
 export async function writeTarget(
+  source: SizedContent,
+  target: TransferTarget,
+  context: ToolContext,
+): Promise<TransferResult> {
+  if (source.size <= TRANSFER_LIMITS.smallBytes) return await transfer(source, target, context);
+  return await limiter.run(context, () => transfer(source, target, context));
+}
+
+async function transfer(
   source: SizedContent,
   { place, connection, mediaType, ifExists }: TransferTarget,
   context: ToolContext,
@@ -111,7 +124,8 @@ export async function writeTarget(
     if (ifExists === 'skip') return skipped(url);
     throw exists(object);
   }
-  const { etag } = await uploadObject(store, object, content, { contentType: mediaType, isNew });
+  const upload = { size: source.size, pieces: content };
+  const { etag } = await uploadObject(store, object, upload, { contentType: mediaType, isNew });
   return { status: 'written', path: url, ...content.measured(), etag };
 }
 

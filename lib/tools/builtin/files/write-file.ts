@@ -5,7 +5,8 @@ import { formatMebibytes } from '../../../common/text.js';
 import { runForAttempt } from '../../../common/scheduling/run-in-slices.js';
 import { toJsonTextInSteps } from '../../files/export/json-text.js';
 import { defineTool, type ToolContext } from '../../tool.js';
-import { encodeText, type SizedContent, once } from './content.js';
+import type { SizedContent } from '../../files/object-stores/upload.js';
+import { encodeText, once } from './content.js';
 import { CONNECTION_INPUT, guessMediaType, parsePlace } from './places.js';
 import { IF_EXISTS, nameOfPlace, writeTarget } from './transfer.js';
 

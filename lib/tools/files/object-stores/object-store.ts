@@ -18,7 +18,7 @@ export interface ObjectInfo {
 /** How a new object is written. */
 export interface PutOptions {
   readonly contentType: string;
-  /** Fails when there is an object already, if the store can tell. */
+  /** Fails when there is an object already, if the store knows conditional writes. */
   readonly isNew?: boolean | undefined;
 }
 
