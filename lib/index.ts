@@ -77,7 +77,7 @@ export {
 export type { FileAccess, FolderAccess, ListedEntry, FileStream, PlacedFile } from './tools/files/access.js';
 export { fileAccess, type FileAccessOptions } from './tools/files/file-access.js';
 export { defineFunction } from './tools/builtin/compute/function.js';
-export { defineSource } from './tools/builtin/fetch-data/source.js';
+export { defineSource } from './tools/builtin/web/fetch-data/source.js';
 export { defineSchema } from './tools/schemas/schema.js';
 export {
   type CatalogEntry,

@@ -396,7 +396,10 @@ export const SURROUNDINGS: readonly Surrounding[] = [
   {
     what: 'the environment',
     pattern: /\bprocess\.env\b/,
-    only: { 'lib/common/config/environment.ts': 'the only reader' },
+    only: {
+      'lib/common/config/environment.ts': 'the only reader',
+      'lib/pipelines/rules/code/scripts.ts': 'words of a hint',
+    },
   },
   {
     what: 'the time',
@@ -496,7 +499,7 @@ export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/tools/mcp/transports/http-transport.ts': 'caught by McpConnection, which throws a ToolError',
   'lib/tools/mcp/transports/stdio-transport.ts': 'caught by McpConnection, which throws a ToolError',
   'lib/tools/schemas/schema.ts': "a bug in the caller's own code: a schema without a name",
-  'lib/tools/builtin/fetch-data/source.ts':
+  'lib/tools/builtin/web/fetch-data/source.ts':
     "a bug in the caller's own code: a source with an impossible input",
   'lib/tools/tool.ts': "a bug in the caller's own code: a tool with an impossible name",
   'machines/readiness.ts': 'a bug: a need that is not in the plan',

@@ -5,6 +5,6 @@ export { readSource } from '../../definition/text/source.js';
 export { createCheckContext } from '../../pipelines/check-context.js';
 export { checkSource } from '../../pipelines/check.js';
 export { createReport } from '../../pipelines/report.js';
-export { createSearchWeb } from '../../tools/builtin/search-web.js';
-export { createSecEdgar } from '../../tools/builtin/fetch-data/sec-edgar.js';
+export { createSearchWeb } from '../../tools/builtin/web/search-web.js';
+export { createSecEdgar } from '../../tools/builtin/web/fetch-data/sec-edgar.js';
 export { builtinCatalog } from '../../tools/catalog.js';

@@ -1,6 +1,6 @@
 import { getOrThrow } from '../../definition/assert.js';
 import type { Path } from '../../definition/problems/problem.js';
-import { store } from '../../tools/builtin/store.js';
+import { store } from '../../tools/builtin/values/store.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 
 /** A `store` task with a literal key. */

@@ -1,5 +1,4 @@
 import { systemClock } from '../../common/clock.js';
-import { AllowedCommands } from '../../common/config/allowed-commands.js';
 import { errorMessage, type TaskFailure, ToolError, WavetrainError } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import type { MemoryPool } from '../../common/memory/memory-pool.js';
@@ -9,7 +8,7 @@ import { withPlaceholders } from '../../definition/secrets/sources.js';
 import { type AnyRun, LocalExecutor } from '../../execution/local-executor.js';
 import { MemoryBlackboard } from '../../execution/session/memory-blackboard.js';
 import type { ModelAccess } from '../../models/models.js';
-import type { CommandAccess } from '../../tools/commands/command-access.js';
+import { withoutPrograms } from '../../tools/commands/command-access.js';
 import type { NetworkAccess } from '../../tools/fetching/network.js';
 import type { FileAccess } from '../../tools/files/access.js';
 import type { AnsweringTools, MissingAnswer } from './answers.js';
@@ -60,14 +59,6 @@ const NO_MODELS: ModelAccess = {
   generate: () => Promise.reject(ToolError.nonRetryable('tests of pipelines ask no language model')),
 };
 
-/** Refused by no check before the run, as its answers stand in for programs. */
-const NO_COMMANDS: CommandAccess = {
-  allowed: AllowedCommands.all,
-  advice: '',
-  run: () => Promise.reject(ToolError.nonRetryable('tests of pipelines start no programs')),
-  close: () => Promise.resolve(),
-};
-
 /** A task may have as many places of its pool as it wants. */
 const POOL_PLACES = 10_000;
 
@@ -86,7 +77,7 @@ export class CaseRunner {
       random: () => 0.5,
       network: NO_NETWORK,
       models: NO_MODELS,
-      commands: NO_COMMANDS,
+      commands: withoutPrograms('tests of pipelines start no programs'),
       secrets: withPlaceholders(undefined),
       pools: new Map(Array.from(tested.pools, (name) => [name, POOL_PLACES])),
     });

@@ -172,3 +172,13 @@ function inheritedEnvironment(env: NonNullable<CommandAccessOptions['env']>): Re
   const { PATH = '/usr/local/bin:/usr/bin:/bin', LANG = 'C.UTF-8', HOME } = env;
   return { PATH, LANG, ...(HOME !== undefined && { HOME }) };
 }
+
+/** @returns access that no check before a run refuses, and that starts nothing: for runs whose tools are replaced */
+export function withoutPrograms(reason: string): CommandAccess {
+  return {
+    allowed: AllowedCommands.all,
+    advice: '',
+    run: () => Promise.reject(ToolError.nonRetryable(reason)),
+    close: () => Promise.resolve(),
+  };
+}

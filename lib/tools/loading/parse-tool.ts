@@ -10,7 +10,7 @@ import { nearest } from '../../definition/did-you-mean.js';
 import { areFlat } from '../inputs/flat-validator.js';
 import { createInputSchema, SCHEMA_KEYWORDS } from '../inputs/schema-validator.js';
 import { defineFunction } from '../builtin/compute/function.js';
-import { sourceOf } from '../builtin/fetch-data/source.js';
+import { sourceOf } from '../builtin/web/fetch-data/source.js';
 import { defineSchema } from '../schemas/schema.js';
 import {
   type CatalogEntry,

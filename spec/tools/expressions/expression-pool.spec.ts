@@ -8,7 +8,7 @@ import { systemClock } from '../../../lib/common/clock.js';
 import { ToolError } from '../../../lib/common/errors.js';
 import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import type { Steps } from '../../../lib/common/scheduling/steps.js';
-import { createTransform } from '../../../lib/tools/builtin/transform.js';
+import { createTransform } from '../../../lib/tools/builtin/values/transform.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
 import {

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { AllowedCommands } from '../../lib/common/config/allowed-commands.js';
-import { LocalExecutor } from '../../lib/execution/local-executor.js';
-import { parsePipeline } from '../../lib/pipelines/load.js';
-import { commandAccess } from '../../lib/tools/commands/command-access.js';
-import { compare, longestGap, timed } from '../measure.js';
+import { AllowedCommands } from '../../../lib/common/config/allowed-commands.js';
+import { LocalExecutor } from '../../../lib/execution/local-executor.js';
+import { parsePipeline } from '../../../lib/pipelines/load.js';
+import { commandAccess } from '../../../lib/tools/commands/command-access.js';
+import { compare, longestGap, timed } from '../../measure.js';
 
 /** `npm run bench:commands`: measures the tool `command`, as ratios to a floor in the same process. */
 
@@ -32,7 +32,8 @@ async function runTask(task: string): Promise<number> {
 
 const NUMBERS = JSON.stringify(Array.from({ length: AT_ONCE }, (_, n) => n));
 
-const TRUE = '{id: t, tool: command, parallel_over: "{{pipeline.inputs.n}}", inputs: {run: ["true", "{{item}}"]}}';
+const TRUE =
+  '{id: t, tool: command, parallel_over: "{{pipeline.inputs.n}}", inputs: {run: ["true", "{{item}}"]}}';
 
 async function spawnAll(): Promise<void> {
   const children = Array.from({ length: AT_ONCE }, () =>

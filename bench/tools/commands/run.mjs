@@ -1,3 +1,3 @@
-import { runBundled } from '../bundle.mjs';
+import { runBundled } from '../../bundle.mjs';
 
 await runBundled(import.meta.url, [], ['--expose-gc']);

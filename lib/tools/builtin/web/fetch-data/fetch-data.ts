@@ -1,8 +1,8 @@
 import { createSecEdgar } from './sec-edgar.js';
 import { createUrlSource } from './url.js';
 import { fileSource } from './file.js';
-import { callRegistered } from '../../inputs/validate.js';
-import { type DataSource, defineTool } from '../../tool.js';
+import { callRegistered } from '../../../inputs/validate.js';
+import { type DataSource, defineTool } from '../../../tool.js';
 
 /** The sources that come with the package (D49); `sec` and `edgar` are short names of `sec_edgar`. */
 export const BUILTIN_SOURCES: readonly DataSource[] = [fileSource, createUrlSource(), ...createSecEdgar()];

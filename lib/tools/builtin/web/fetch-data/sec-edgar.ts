@@ -1,12 +1,12 @@
-import { ToolError } from '../../../common/errors.js';
-import { isObject, type Json } from '../../../common/json/json.js';
-import { SEC_LIMITS } from '../../../common/limits.js';
-import { ellipsize, joinFirst } from '../../../common/text.js';
-import { readContent } from '../../fetching/content.js';
-import { assertStatus } from '../../fetching/status.js';
-import type { DataSource, ToolContext } from '../../tool.js';
+import { ToolError } from '../../../../common/errors.js';
+import { isObject, type Json } from '../../../../common/json/json.js';
+import { SEC_LIMITS } from '../../../../common/limits.js';
+import { ellipsize, joinFirst } from '../../../../common/text.js';
+import { readContent } from '../../../fetching/content.js';
+import { assertStatus } from '../../../fetching/status.js';
+import type { DataSource, ToolContext } from '../../../tool.js';
 import { chooseFilings, type Filing, type FilingQuery, matchFilings, readFilings } from './filings.js';
-import { RateLimiter } from '../../../common/scheduling/rate-limiter.js';
+import { RateLimiter } from '../../../../common/scheduling/rate-limiter.js';
 import { type Registrant, RegistrantIndex } from './registrants.js';
 import { defineSource } from './source.js';
 

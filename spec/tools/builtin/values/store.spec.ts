@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { store } from '../../../lib/tools/builtin/store.js';
-import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { toolContext } from '../../support/tool-context.js';
+import { store } from '../../../../lib/tools/builtin/values/store.js';
+import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
+import { toolContext } from '../../../support/tool-context.js';
 
 describe('store', () => {
   it('writes to the blackboard and returns the value (Tools)', () => {

@@ -1,4 +1,4 @@
-import { defineTool } from '../tool.js';
+import { defineTool } from '../../tool.js';
 
 /** Writes a value to the blackboard and returns it (Tools; Blackboard, rule 4). */
 export const store = defineTool({

@@ -1,10 +1,10 @@
-import { ToolError } from '../../../common/errors.js';
-import type { Json } from '../../../common/json/json.js';
-import { URL_CACHE_LIMITS } from '../../../common/limits.js';
-import { decodeBody, readContent, readMediaType } from '../../fetching/content.js';
-import { readRequestHeaders } from '../../fetching/request.js';
-import { assertStatus } from '../../fetching/status.js';
-import type { DataSource, FetchedResponse, ToolContext } from '../../tool.js';
+import { ToolError } from '../../../../common/errors.js';
+import type { Json } from '../../../../common/json/json.js';
+import { URL_CACHE_LIMITS } from '../../../../common/limits.js';
+import { decodeBody, readContent, readMediaType } from '../../../fetching/content.js';
+import { readRequestHeaders } from '../../../fetching/request.js';
+import { assertStatus } from '../../../fetching/status.js';
+import type { DataSource, FetchedResponse, ToolContext } from '../../../tool.js';
 import { defineSource } from './source.js';
 
 /** A response that the server may call unchanged. */

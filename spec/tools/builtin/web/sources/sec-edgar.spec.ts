@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ToolError } from '../../../lib/common/errors.js';
-import type { JsonObject } from '../../../lib/common/json/json.js';
-import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { createSecEdgar } from '../../../lib/tools/builtin/fetch-data/sec-edgar.js';
-import type { DataSource, FetchedResponse, ToolContext } from '../../../lib/tools/tool.js';
-import { settle } from '../../support/deferred.js';
-import { ManualClock } from '../../support/manual-clock.js';
-import { catchRejection } from '../../support/rejection.js';
-import { toolContext } from '../../support/tool-context.js';
+import type { ToolError } from '../../../../../lib/common/errors.js';
+import type { JsonObject } from '../../../../../lib/common/json/json.js';
+import { validateInputs } from '../../../../../lib/tools/inputs/validate.js';
+import { createSecEdgar } from '../../../../../lib/tools/builtin/web/fetch-data/sec-edgar.js';
+import type { DataSource, FetchedResponse, ToolContext } from '../../../../../lib/tools/tool.js';
+import { settle } from '../../../../support/deferred.js';
+import { ManualClock } from '../../../../support/manual-clock.js';
+import { catchRejection } from '../../../../support/rejection.js';
+import { toolContext } from '../../../../support/tool-context.js';
 
 const INDEX_PATH = '/files/company_tickers.json';
 

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { ToolError } from '../../../lib/common/errors.js';
-import type { Json, JsonObject } from '../../../lib/common/json/json.js';
-import { checkPipeline } from '../../../lib/pipelines/check.js';
-import { assert, createAssert } from '../../../lib/tools/builtin/assert.js';
-import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { catchRejection } from '../../support/rejection.js';
-import { toolContext } from '../../support/tool-context.js';
+import { ToolError } from '../../../../lib/common/errors.js';
+import type { Json, JsonObject } from '../../../../lib/common/json/json.js';
+import { checkPipeline } from '../../../../lib/pipelines/check.js';
+import { assert, createAssert } from '../../../../lib/tools/builtin/values/assert.js';
+import { builtinCatalog } from '../../../../lib/tools/catalog.js';
+import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { toolContext } from '../../../support/tool-context.js';
 
 async function run(inputs: JsonObject): Promise<unknown> {
   const checked = validateInputs(assert, inputs);

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
-import type { ToolError } from '../../../lib/common/errors.js';
-import type { JsonObject } from '../../../lib/common/json/json.js';
-import { httpRequest } from '../../../lib/tools/builtin/http-request.js';
-import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
-import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import type { LiveEvent } from '../../../lib/execution/events/event.js';
-import { deferred, settle } from '../../support/deferred.js';
-import { catchRejection } from '../../support/rejection.js';
-import { startRun } from '../../support/runs/start-run.js';
-import { toolContext } from '../../support/tool-context.js';
+import type { ToolError } from '../../../../lib/common/errors.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
+import { httpRequest } from '../../../../lib/tools/builtin/web/http-request.js';
+import { findLiteralInputProblems } from '../../../../lib/tools/inputs/literal-inputs.js';
+import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
+import type { LiveEvent } from '../../../../lib/execution/events/event.js';
+import { deferred, settle } from '../../../support/deferred.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { startRun } from '../../../support/runs/start-run.js';
+import { toolContext } from '../../../support/tool-context.js';
 import {
   LoopbackServer,
   loopbackFetch,
   loopbackNetwork,
   readRequestBody,
-} from '../fetching/loopback-server.js';
+} from '../../fetching/loopback-server.js';
 
 interface Answer {
   readonly status: number;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { ToolError } from '../../../lib/common/errors.js';
-import { runToEnd, type Steps } from '../../../lib/common/scheduling/steps.js';
-import { Bm25Index, type Scored } from '../../../lib/tools/builtin/select/bm25.js';
-import { type Chunk, smallChunks } from '../../../lib/tools/builtin/select/chunks.js';
-import type { Json, JsonObject } from '../../../lib/common/json/json.js';
+import { ToolError } from '../../../../lib/common/errors.js';
+import { runToEnd, type Steps } from '../../../../lib/common/scheduling/steps.js';
+import { Bm25Index, type Scored } from '../../../../lib/tools/builtin/select/bm25.js';
+import { type Chunk, smallChunks } from '../../../../lib/tools/builtin/select/chunks.js';
+import type { Json, JsonObject } from '../../../../lib/common/json/json.js';
 
 function toIndex(...texts: string[]): Bm25Index {
   return runToEnd(Bm25Index.create(texts.map((text, page): Chunk => ({ page, text }))));

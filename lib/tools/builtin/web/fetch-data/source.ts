@@ -6,7 +6,7 @@ import {
   type OutputDeclaration,
   type ToolContext,
   type ToolDeclaration,
-} from '../../tool.js';
+} from '../../../tool.js';
 
 const OUTPUT: OutputDeclaration = {
   name: 'data',

@@ -1,10 +1,10 @@
 import { extname } from 'node:path';
-import { errorMessage, ToolError } from '../../../common/errors.js';
-import { parseCsv } from '../../document-formats/csv.js';
-import { parseJsonWithPauses } from '../../fetching/content.js';
-import { decodeText } from '../../files/regular-file.js';
-import type { ToolContext } from '../../tool.js';
-import { CONNECTION_INPUT } from '../files/places.js';
+import { errorMessage, ToolError } from '../../../../common/errors.js';
+import { parseCsv } from '../../../document-formats/csv.js';
+import { parseJsonWithPauses } from '../../../fetching/content.js';
+import { decodeText } from '../../../files/regular-file.js';
+import type { ToolContext } from '../../../tool.js';
+import { CONNECTION_INPUT } from '../../files/places.js';
 import { defineSource } from './source.js';
 
 /** Reads a file as what its name says: JSON, CSV or text (D49). */

@@ -1,19 +1,19 @@
 import { expect } from 'chai';
-import type { ToolError } from '../../../lib/common/errors.js';
-import { textOfHint } from '../../../lib/definition/problems/hint.js';
-import type { JsonObject } from '../../../lib/common/json/json.js';
-import { fetchData } from '../../../lib/tools/builtin/fetch-data/fetch-data.js';
-import { builtinCatalog } from '../../../lib/tools/catalog.js';
-import { fileAccess } from '../../../lib/tools/files/file-access.js';
-import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
-import { parseTool } from '../../../lib/tools/loading/parse-tool.js';
-import { defineSource } from '../../../lib/tools/builtin/fetch-data/source.js';
-import { createUrlSource } from '../../../lib/tools/builtin/fetch-data/url.js';
-import type { Tool } from '../../../lib/tools/tool.js';
-import { catchRejection } from '../../support/rejection.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
-import { toolContext } from '../../support/tool-context.js';
-import { LoopbackServer, loopbackFetch } from '../fetching/loopback-server.js';
+import type { ToolError } from '../../../../../lib/common/errors.js';
+import { textOfHint } from '../../../../../lib/definition/problems/hint.js';
+import type { JsonObject } from '../../../../../lib/common/json/json.js';
+import { fetchData } from '../../../../../lib/tools/builtin/web/fetch-data/fetch-data.js';
+import { builtinCatalog } from '../../../../../lib/tools/catalog.js';
+import { fileAccess } from '../../../../../lib/tools/files/file-access.js';
+import { findLiteralInputProblems } from '../../../../../lib/tools/inputs/literal-inputs.js';
+import { parseTool } from '../../../../../lib/tools/loading/parse-tool.js';
+import { defineSource } from '../../../../../lib/tools/builtin/web/fetch-data/source.js';
+import { createUrlSource } from '../../../../../lib/tools/builtin/web/fetch-data/url.js';
+import type { Tool } from '../../../../../lib/tools/tool.js';
+import { catchRejection } from '../../../../support/rejection.js';
+import { TemporaryFolder } from '../../../../support/temporary-folder.js';
+import { toolContext } from '../../../../support/tool-context.js';
+import { LoopbackServer, loopbackFetch } from '../../../fetching/loopback-server.js';
 
 const DECLARATION = {
   name: 'rates',

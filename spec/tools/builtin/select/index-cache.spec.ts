@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { ToolError } from '../../../lib/common/errors.js';
-import type { Json, JsonObject } from '../../../lib/common/json/json.js';
-import { runToEnd } from '../../../lib/common/scheduling/steps.js';
-import { IndexCache } from '../../../lib/tools/builtin/select/index-cache.js';
-import { nextTurn } from '../../../lib/common/scheduling/turns.js';
-import { shortenSlices } from '../../support/slices.js';
-import { catchRejection } from '../../support/rejection.js';
-import { PauseCounter, toolContext } from '../../support/tool-context.js';
+import { ToolError } from '../../../../lib/common/errors.js';
+import type { Json, JsonObject } from '../../../../lib/common/json/json.js';
+import { runToEnd } from '../../../../lib/common/scheduling/steps.js';
+import { IndexCache } from '../../../../lib/tools/builtin/select/index-cache.js';
+import { nextTurn } from '../../../../lib/common/scheduling/turns.js';
+import { shortenSlices } from '../../../support/slices.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { PauseCounter, toolContext } from '../../../support/tool-context.js';
 
 function toDocument(...texts: string[]): JsonObject {
   const pages: Json[] = texts.map((text, i) => ({ number: i + 1, text, sheet_name: null, metadata: {} }));

@@ -1,12 +1,12 @@
-import { ToolError } from '../../common/errors.js';
-import type { Json, JsonObject } from '../../common/json/json.js';
-import { FETCH_LIMITS, MAX_EXPECTED_STATUSES } from '../../common/limits.js';
-import { isShortJson, writeJsonInSteps } from '../../common/json/json-writer.js';
-import { readContent } from '../fetching/content.js';
-import { assertShortUrl, readRequestHeaders, toRequestText } from '../fetching/request.js';
-import { assertStatus } from '../fetching/status.js';
-import { runLongWork } from '../../common/scheduling/run-in-slices.js';
-import { defineTool, type ToolContext, type FetchOptions } from '../tool.js';
+import { ToolError } from '../../../common/errors.js';
+import type { Json, JsonObject } from '../../../common/json/json.js';
+import { FETCH_LIMITS, MAX_EXPECTED_STATUSES } from '../../../common/limits.js';
+import { isShortJson, writeJsonInSteps } from '../../../common/json/json-writer.js';
+import { readContent } from '../../fetching/content.js';
+import { assertShortUrl, readRequestHeaders, toRequestText } from '../../fetching/request.js';
+import { assertStatus } from '../../fetching/status.js';
+import { runLongWork } from '../../../common/scheduling/run-in-slices.js';
+import { defineTool, type ToolContext, type FetchOptions } from '../../tool.js';
 
 /** Sends one HTTP request and reads the answer (D62), inside the guard of {@link ToolContext.fetch} (D51). */
 export const httpRequest = defineTool({

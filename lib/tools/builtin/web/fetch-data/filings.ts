@@ -1,4 +1,4 @@
-import { isObject, toList } from '../../../common/json/json.js';
+import { isObject, toList } from '../../../../common/json/json.js';
 
 /** A document that a company has filed. */
 export interface Filing {

@@ -1,5 +1,5 @@
-import { ToolError } from '../../../common/errors.js';
-import { isObject } from '../../../common/json/json.js';
+import { ToolError } from '../../../../common/errors.js';
+import { isObject } from '../../../../common/json/json.js';
 
 /** A company that files reports with the SEC. */
 export interface Registrant {

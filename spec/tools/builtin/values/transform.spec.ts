@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { createTransform, transform } from '../../../lib/tools/builtin/transform.js';
-import type { JsonObject } from '../../../lib/common/json/json.js';
-import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import { toolContext } from '../../support/tool-context.js';
+import { createTransform, transform } from '../../../../lib/tools/builtin/values/transform.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
+import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
+import { toolContext } from '../../../support/tool-context.js';
 
 function run(inputs: JsonObject): unknown {
   const checked = validateInputs(transform, inputs);

@@ -1,5 +1,5 @@
-import { type EvaluateExpression, evaluateHere } from '../expressions/evaluate.js';
-import { defineTool, type Tool } from '../tool.js';
+import { type EvaluateExpression, evaluateHere } from '../../expressions/evaluate.js';
+import { defineTool, type Tool } from '../../tool.js';
 
 /** Creates the tool that evaluates JSONata within limits (D49): logic belongs in tools, not in templates (D11). */
 export function createTransform(evaluate: EvaluateExpression): Tool {

@@ -1,13 +1,13 @@
-import { isNonRetryable, ToolError } from '../../common/errors.js';
-import { describeKind, type Json } from '../../common/json/json.js';
-import { assertStatus } from '../fetching/status.js';
+import { isNonRetryable, ToolError } from '../../../common/errors.js';
+import { describeKind, type Json } from '../../../common/json/json.js';
+import { assertStatus } from '../../fetching/status.js';
 import {
   createSearchProvider,
   SEARCH_PROVIDERS,
   type SearchOptions,
   type SearchResult,
 } from './fetch-data/search-providers.js';
-import { defineTool, type Tool } from '../tool.js';
+import { defineTool, type Tool } from '../../tool.js';
 
 const MAX_QUERIES = 100;
 

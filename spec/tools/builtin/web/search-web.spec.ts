@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import type { ToolError } from '../../../lib/common/errors.js';
-import type { JsonObject } from '../../../lib/common/json/json.js';
-import { createSearchWeb } from '../../../lib/tools/builtin/search-web.js';
-import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import type { SearchOptions } from '../../../lib/tools/builtin/fetch-data/search-providers.js';
-import { catchRejection } from '../../support/rejection.js';
-import { toolContext } from '../../support/tool-context.js';
-import { LoopbackServer, loopbackFetch } from '../fetching/loopback-server.js';
+import type { ToolError } from '../../../../lib/common/errors.js';
+import type { JsonObject } from '../../../../lib/common/json/json.js';
+import { createSearchWeb } from '../../../../lib/tools/builtin/web/search-web.js';
+import { validateInputs } from '../../../../lib/tools/inputs/validate.js';
+import type { SearchOptions } from '../../../../lib/tools/builtin/web/fetch-data/search-providers.js';
+import { catchRejection } from '../../../support/rejection.js';
+import { toolContext } from '../../../support/tool-context.js';
+import { LoopbackServer, loopbackFetch } from '../../fetching/loopback-server.js';
 
 const PAGE = `<html><body>
   <div class="result result--ad"><a class="result__a" href="https://duckduckgo.com/y.js?ad=1">An advertisement</a></div>

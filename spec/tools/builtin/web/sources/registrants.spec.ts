@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { RegistrantIndex } from '../../../lib/tools/builtin/fetch-data/registrants.js';
-import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
+import { RegistrantIndex } from '../../../../../lib/tools/builtin/web/fetch-data/registrants.js';
+import { itTimed, measureCpuMsSync } from '../../../../support/measuring/cpu-time.js';
 
 const row = (cik: number, ticker: string, title: string) => ({ cik_str: cik, ticker, title });
 

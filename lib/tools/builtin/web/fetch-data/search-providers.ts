@@ -1,7 +1,7 @@
-import { ToolError } from '../../../common/errors.js';
-import { isObject } from '../../../common/json/json.js';
-import { decodeBody, type ParsingAttempt, readContent } from '../../fetching/content.js';
-import type { FetchedResponse } from '../../tool.js';
+import { ToolError } from '../../../../common/errors.js';
+import { isObject } from '../../../../common/json/json.js';
+import { decodeBody, type ParsingAttempt, readContent } from '../../../fetching/content.js';
+import type { FetchedResponse } from '../../../tool.js';
 
 /** One result of a search. */
 export interface SearchResult {

@@ -1,8 +1,8 @@
-import { ToolError } from '../../common/errors.js';
-import type { Json, JsonObject } from '../../common/json/json.js';
-import { writeStart } from '../../common/json/json-writer.js';
-import { type EvaluateExpression, evaluateHere } from '../expressions/evaluate.js';
-import { defineTool, type Tool } from '../tool.js';
+import { ToolError } from '../../../common/errors.js';
+import type { Json, JsonObject } from '../../../common/json/json.js';
+import { writeStart } from '../../../common/json/json-writer.js';
+import { type EvaluateExpression, evaluateHere } from '../../expressions/evaluate.js';
+import { defineTool, type Tool } from '../../tool.js';
 
 /** Creates the tool that fails its task when a JSONata expression is not true. */
 export function createAssert(evaluate: EvaluateExpression): Tool {
