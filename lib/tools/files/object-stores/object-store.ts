@@ -92,7 +92,11 @@ export class ObjectStore {
   }
 
   /** Writes an object in one request. Resolves with its etag. */
-  async put(object: ObjectName, body: Uint8Array, { contentType, isNew }: PutOptions): Promise<string> {
+  async put(
+    object: ObjectName,
+    body: Uint8Array<ArrayBuffer>,
+    { contentType, isNew }: PutOptions,
+  ): Promise<string> {
     const headers = { 'content-type': contentType, ...(isNew === true && { 'if-none-match': '*' }) };
     const answer = await this.#client.send({ method: 'PUT', object, headers, body, expects: [412] });
     return readEtag(answer, object);
@@ -118,7 +122,7 @@ export class ObjectStore {
     object: ObjectName,
     uploadId: string,
     number: number,
-    body: Uint8Array,
+    body: Uint8Array<ArrayBuffer>,
   ): Promise<UploadedPart> {
     const query = { partNumber: String(number), uploadId };
     const answer = await this.#client.send({ method: 'PUT', object, query, body });

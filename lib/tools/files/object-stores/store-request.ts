@@ -16,7 +16,7 @@ export interface ObjectRequest {
   readonly object: ObjectName;
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body?: Uint8Array | undefined;
+  readonly body?: Uint8Array<ArrayBuffer> | undefined;
   readonly maxBytes?: number | undefined;
   /** False for a request that has another result when it is repeated. Default: true. */
   readonly isRepeatable?: boolean | undefined;
@@ -89,7 +89,7 @@ export class StoreClient {
     method: string,
     url: URL,
     headers: Readonly<Record<string, string>>,
-    body: Uint8Array | undefined,
+    body: Uint8Array<ArrayBuffer> | undefined,
   ): Promise<{ readonly url: string; readonly headers: Record<string, string> }> {
     const { AwsV4Signer } = await import('aws4fetch');
     const { accessKeyId, secretAccessKey, sessionToken, region } = this.#connection;

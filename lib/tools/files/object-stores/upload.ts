@@ -42,7 +42,7 @@ const NO_BYTES = new Uint8Array();
 async function uploadParts(
   store: ObjectStore,
   object: ObjectName,
-  parts: AsyncIterable<Uint8Array>,
+  parts: AsyncIterable<Uint8Array<ArrayBuffer>>,
   options: PutOptions,
 ): Promise<UploadedObject> {
   const uploadId = await store.beginUpload(object, options.contentType);
@@ -66,7 +66,7 @@ async function uploadParts(
 async function* toParts(
   pieces: AsyncIterable<Uint8Array>,
   partBytes: number,
-): AsyncGenerator<Uint8Array, undefined> {
+): AsyncGenerator<Uint8Array<ArrayBuffer>, undefined> {
   let part = Buffer.allocUnsafeSlow(partBytes);
   let length = 0;
   for await (const piece of pieces) {
