@@ -1,5 +1,6 @@
 import { RunConnections } from '../../../tools/connections/run-connections.js';
 import { AttemptFiles } from '../../../tools/files/file-access.js';
+import type { ArtifactContent, WrittenArtifact } from '../../../tools/files/artifacts.js';
 import type { ToolContext } from '../../../tools/tool.js';
 import type { InvocationServices } from '../../run-context.js';
 
@@ -46,11 +47,10 @@ export class OutsideAccess implements Pick<ToolContext, Outside> {
     return (command) => {
       const { run_id: runId, task_id: taskId, tenant_id: tenantId, artifacts } = this.#attempt;
       const { clock, signal, pauseTimeout, log, holdMemory } = this.#attempt;
-      return dependencies.commands.run(command, {
-        ...{ runId, taskId, tenantId, clock, signal, pauseTimeout, log, holdMemory },
-        masker: prepared.secrets.lineMasker,
-        writeFile: (file) => artifacts.write(file),
-      });
+      const attempt = { runId, taskId, tenantId, clock, signal, pauseTimeout, log, holdMemory };
+      const masker = prepared.secrets.lineMasker;
+      const writeFile = (file: ArtifactContent): Promise<WrittenArtifact> => artifacts.write(file);
+      return dependencies.commands.run(command, { ...attempt, masker, writeFile });
     };
   }
 }
