@@ -18,6 +18,7 @@ export class MysqlCursor implements SqlCursor {
   #isPaused = false;
   #error: unknown;
   #wake: (() => void) | undefined;
+  #refuse: ((error: unknown) => void) | undefined;
 
   constructor(connection: Connection, query: Query) {
     this.#connection = connection;
@@ -33,16 +34,20 @@ export class MysqlCursor implements SqlCursor {
         else this.changed = readChanged(row);
         resolve(this);
       });
-      query.on('error', (error: unknown) => {
-        this.#error ??= error;
-        reject(error);
-        this.#end();
-      });
+      this.#refuse = reject;
+      query.on('error', (error: unknown) => this.fail(error));
       query.on('end', () => {
         resolve(this);
         this.#end();
       });
     });
+  }
+
+  /** Ends the statement: also that of a connection that was lost, which mysql2 need not report to it. */
+  fail(error: unknown): void {
+    this.#error ??= error;
+    this.#refuse?.(error);
+    this.#end();
   }
 
   get columns(): readonly SqlColumn[] {
@@ -85,13 +90,15 @@ export class MysqlCursor implements SqlCursor {
   }
 
   #next(): Promise<void> {
+    const awake = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    // At once, this hands over rows that had arrived, perhaps the last ones.
     if (this.#isPaused) {
       this.#isPaused = false;
       this.#connection.resume();
     }
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
+    return awake;
   }
 
   #end(): void {

@@ -74,6 +74,7 @@ class MysqlSession implements SqlSession {
   readonly #address: ServerAddress;
   readonly #socket: Socket;
   readonly #readOnly: boolean;
+  #cursor: MysqlCursor | undefined;
   #failure: unknown;
   #rowLimit = 0;
 
@@ -83,7 +84,12 @@ class MysqlSession implements SqlSession {
     this.#socket = socket;
     this.#readOnly = readOnly;
     this.#connection = createConnection(createOptions(address, socket));
-    this.#connection.on('error', (error) => (this.#failure ??= error));
+    const onLost = (error: unknown): void => {
+      this.#failure ??= error;
+      this.#cursor?.fail(this.#failure);
+    };
+    this.#connection.on('error', onLost);
+    this.#connection.on('end', () => onLost(new ToolError('the connection has ended')));
     watchPackets(this.#connection, (error) => {
       this.#failure ??= error;
       socket.destroy(error);
@@ -122,7 +128,8 @@ class MysqlSession implements SqlSession {
       this.#rowLimit = rowLimit;
     }
     const query = this.#connection.execute({ sql: text, values: values.map(toMysqlParameter) });
-    return await new MysqlCursor(this.#connection, query).opened;
+    this.#cursor = new MysqlCursor(this.#connection, query);
+    return await this.#cursor.opened;
   }
 
   describe(error: unknown): unknown {

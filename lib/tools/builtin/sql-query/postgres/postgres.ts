@@ -188,6 +188,10 @@ function sendCancel(
 /** Errors after which another attempt may succeed: by the class of the SQLSTATE, and by the whole. */
 const PASSING_CLASSES = new Set(['08', '53', '57', '58']);
 const PASSING = new Set(['40001', '40P01', '55P03']);
+/** The statement was cancelled, by its own time limit in the database too. */
+const CANCELLED = '57014';
+/** As pg says that the connection has ended. */
+const LOST = /^Connection terminated/;
 
 const MAX_MESSAGE = 1000;
 
@@ -202,7 +206,9 @@ function describeError(error: unknown, what: string): ToolError {
       ? ['it was run so that it can only read, because it looks like that: write read_only: false']
       : [];
   const text = [cutText(errorMessage(error), MAX_MESSAGE), ...details, ...advice].join('; ');
-  const retryable = !isState || PASSING_CLASSES.has(code.slice(0, 2)) || PASSING.has(code);
+  const isPassing = isState && (PASSING_CLASSES.has(code.slice(0, 2)) || PASSING.has(code));
+  const isLost = !isState && (code?.startsWith('E') === true || LOST.test(errorMessage(error)));
+  const retryable = isLost || (isPassing && code !== CANCELLED);
   return new ToolError(`${what}: ${cutText(text, MAX_MESSAGE)}${isState ? ` (${code})` : ''}`, {
     retryable,
     cause: error,
