@@ -131,6 +131,7 @@ describe('Catalog', () => {
   it('contains the built-in tools (D22, D49)', () => {
     expect(builtinCatalog().names()).to.deep.equal([
       'assert',
+      'command',
       'compute',
       'copy_file',
       'export',
