@@ -114,7 +114,8 @@ async function* toPieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
 
 async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const collected: Uint8Array[] = [];
-  for await (const piece of pieces) collected.push(piece);
+  // A piece is valid until the next one is asked for.
+  for await (const piece of pieces) collected.push(Buffer.from(piece));
   return Buffer.concat(collected);
 }
 

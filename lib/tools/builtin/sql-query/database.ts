@@ -17,6 +17,10 @@ export interface SqlCursor {
   readonly columns: readonly SqlColumn[];
   /** Resolves with undefined after the last row, or the last one of the limit. */
   read(): Promise<readonly SqlRow[] | undefined>;
+  /** The rows that `readCsv` has returned; undefined for a cursor that makes no CSV itself, and whose rows are to be read. */
+  readonly csvRowCount?: number | undefined;
+  /** Resolves with the next lines, which are valid up to the next call; with undefined after the last ones. */
+  readCsv?(): Promise<Uint8Array | undefined>;
   /** After the last row: how many the statement has changed; undefined when it changes none. */
   readonly changed: number | undefined;
   /** Ends the statement before its last row, so that the next one can be run. */
@@ -27,8 +31,13 @@ export interface SqlCursor {
 export interface SqlSession {
   /** False when no other task may use it. */
   readonly isUsable: boolean;
-  /** Runs a statement. @param rowLimit after which no more rows are needed; 0 for all */
-  open(statement: BoundStatement, rowLimit: number): Promise<SqlCursor>;
+  /**
+   * Runs a statement.
+   *
+   * @param rowLimit after which no more rows are needed; 0 for all
+   * @param wantsCsv lets the cursor make lines of CSV itself
+   */
+  open(statement: BoundStatement, rowLimit: number, wantsCsv?: boolean): Promise<SqlCursor>;
   /** Makes what `open`, `control` and a cursor have rejected with a ToolError. */
   describe(error: unknown): unknown;
   /** Runs `begin`, `commit` or `rollback`. */

@@ -27,7 +27,8 @@ export class RowWriter {
 
   /** Yields the bytes of all rows. @param pause awaited between batches of rows */
   async *write(cursor: SqlCursor, pause: () => Promise<void> | undefined): AsyncGenerator<Uint8Array> {
-    let text = this.#format === 'csv' ? `${this.#columns.map(({ name }) => quote(name)).join(',')}\n` : '';
+    if (cursor.csvRowCount !== undefined) return yield* this.#writeMade(cursor, pause);
+    let text = this.#format === 'csv' ? this.#csvHead : '';
     for (let rows = await cursor.read(); rows !== undefined; rows = await cursor.read()) {
       this.rowCount += rows.length;
       text += this.#format === 'csv' ? toCsv(rows) : this.#toLines(rows);
@@ -37,6 +38,20 @@ export class RowWriter {
       await pause();
     }
     if (text !== '') yield Buffer.from(text);
+  }
+
+  /** Lines that the cursor has made itself. */
+  async *#writeMade(cursor: SqlCursor, pause: () => Promise<void> | undefined): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(this.#csvHead);
+    for (let lines = await cursor.readCsv?.(); lines !== undefined; lines = await cursor.readCsv?.()) {
+      yield lines;
+      await pause();
+    }
+    this.rowCount = cursor.csvRowCount ?? 0;
+  }
+
+  get #csvHead(): string {
+    return `${this.#columns.map(({ name }) => quote(name)).join(',')}\n`;
   }
 
   #toLines(rows: readonly SqlRow[]): string {

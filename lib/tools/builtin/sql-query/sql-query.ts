@@ -152,7 +152,7 @@ async function runOne(
   { maxRows, format, filename }: Destination,
   context: ToolContext,
 ): Promise<SqlResult> {
-  const cursor = await session.open(statement, format === undefined ? maxRows + 1 : 0);
+  const cursor = await session.open(statement, format === undefined ? maxRows + 1 : 0, format === 'csv');
   if (format === undefined || cursor.columns.length === 0)
     return await readRowValues(cursor, maxRows, context);
   return await writeRowFile(cursor, format, filename, context);

@@ -131,6 +131,35 @@ describe('sql_query of PostgreSQL (D92)', () => {
     expect(JSON.parse(first)).to.deep.equal({ id: 1, name: null, first: true, data: { a: 1 } });
   });
 
+  it('writes the same lines whether values are made of them or not, however long they are', async () => {
+    const columns = `n as id, (n % 3 = 0) as odd, n * 1.25 as amount, null::int as nothing,
+      case n % 7 when 0 then null when 1 then '' when 2 then 'a,"b"' when 3 then E'two\nlines\r' when 4 then repeat('é"', n * 50)
+        else 'Ünï💡' end as text,
+      timestamp '2024-01-01' + n * interval '1.5 second' as at, timestamptz '2024-01-01 00:00+00' + n * interval '1 day' as zoned,
+      case n % 5 when 0 then 'infinity'::timestamp when 1 then '0044-03-15 BC' else '12345-01-01' end as far,
+      date '2024-01-01' + n as day`;
+    const read = async (more: string): Promise<string> => {
+      const rows = `select ${columns}${more} from generate_series(1, 3000) n`;
+      const { context, output } = start({ url, query: rows, format: 'csv' });
+      expect((await output).row_count).to.equal(3000);
+      return String(context.written[0]?.bytes);
+    };
+    const bytes = await read('');
+    const values = await read(", '{}'::json as marked");
+    expect(bytes).to.equal(values.replaceAll(/,(?:marked|\{\})$/gm, ''));
+    expect(bytes.length).to.be.above(2 ** 20);
+  });
+
+  it('can be used again after a file that was not finished, and after one that failed', async () => {
+    for (const rows of [
+      'select 1 as a where false',
+      'select 1 / (3 - n) as a from generate_series(1, 5) n',
+    ]) {
+      await query({ url, query: rows, format: 'csv' }).catch(() => undefined);
+      expect((await query({ url, query: 'select 2 as two' })).rows).to.deep.equal([{ two: 2 }]);
+    }
+  });
+
   it('runs several statements in one transaction: all of them, or none', async () => {
     await query({ url, query: 'create table orders (id int primary key, note text)' });
     const { results } = await query({

@@ -109,8 +109,8 @@ class PostgresSession implements SqlSession {
     );
   }
 
-  async open(statement: BoundStatement, rowLimit: number): Promise<Portal> {
-    const portal = this.#client.query(new Portal(statement, rowLimit));
+  async open(statement: BoundStatement, rowLimit: number, wantsCsv = false): Promise<Portal> {
+    const portal = this.#client.query(new Portal(statement, rowLimit, wantsCsv));
     return await portal.opened;
   }
 

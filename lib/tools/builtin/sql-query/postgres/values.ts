@@ -1,4 +1,5 @@
 import type { Json } from '../../../../common/json/json.js';
+import type { CellKind } from './csv-encoder.js';
 
 /** A column as PostgreSQL describes it. */
 export interface PgField {
@@ -22,6 +23,8 @@ const toFloat: Convert = (text) => {
   return Number.isFinite(number) ? number : text;
 };
 
+const toBoolean: Convert = (text) => text === 't';
+
 const SPACE = 32;
 const DATE_LENGTH = 10;
 
@@ -43,7 +46,7 @@ interface PgType {
 
 /** By number; any other type is a text. */
 const TYPES: ReadonlyMap<number, PgType> = new Map<number, PgType>([
-  [16, { name: 'boolean', convert: (text) => text === 't', list: 1000 }],
+  [16, { name: 'boolean', convert: toBoolean, list: 1000 }],
   [17, { name: 'bytea', convert: toBytes, list: 1001 }],
   [20, { name: 'bigint', convert: toInteger, list: 1016 }],
   [21, { name: 'smallint', convert: toInteger, list: 1005 }],
@@ -73,6 +76,19 @@ const LISTS: ReadonlyMap<number, PgType> = new Map(
       : [[type.list, { name: `${type.name}[]`, convert: (text: string) => readList(text, type.convert) }]],
   ),
 );
+
+/** The kinds of cells of columns; undefined when one of them is written otherwise than PostgreSQL sends it. */
+export function cellKindsOf(fields: readonly PgField[]): CellKind[] | undefined {
+  const kinds = fields.map(({ dataTypeID }) => cellKindOf(typeOf(dataTypeID).convert));
+  return kinds.every((kind) => kind !== undefined) ? kinds : undefined;
+}
+
+function cellKindOf(convert: Convert): CellKind | undefined {
+  if (convert === asText) return 'text';
+  if (convert === toInteger) return 'plain';
+  if (convert === toTime) return 'time';
+  return convert === toBoolean ? 'boolean' : undefined;
+}
 
 function typeOf(id: number): PgType {
   return TYPES.get(id) ?? LISTS.get(id) ?? { name: 'other', convert: asText };
