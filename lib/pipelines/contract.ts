@@ -48,7 +48,7 @@ interface CommandNeed {
   readonly task: string;
   /** Undefined when a template names it. */
   readonly program: string | undefined;
-  /** The program with its arguments, or the script, as it is written. */
+  /** The program with its arguments, or the script, with its variables and its folder, as they are written. */
   readonly text: string;
 }
 
@@ -182,13 +182,19 @@ function describeCommand({
   run,
   script,
   shell = 'bash',
+  env = {},
+  cwd,
 }: DraftTask['literalInputs']): Omit<CommandNeed, 'task'> {
   const words = Array.isArray(run) ? run.map(String) : [];
   const program = script === undefined ? words[0] : shell;
   const isLiteral = typeof program === 'string' && !program.includes('{{');
   return {
     program: isLiteral ? program : undefined,
-    text: typeof script === 'string' ? script : words.join(' '),
+    text: [
+      typeof script === 'string' ? script : words.join(' '),
+      ...(JSON.stringify(env) === '{}' ? [] : [`env ${JSON.stringify(env)}`]),
+      ...(typeof cwd === 'string' ? [`in ${cwd}`] : []),
+    ].join(', '),
   };
 }
 

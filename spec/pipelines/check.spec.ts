@@ -124,7 +124,7 @@ pipeline:
     });
   });
 
-  for (const tool of ['write_file', 'save_file', 'write', 'csv_export', 'file']) {
+  for (const tool of ['save_file', 'write', 'csv_export', 'file']) {
     it(`leads from ${tool} to export (D63)`, () => {
       const check = checkDefinition(
         { id: 'p', goal: 'g', tasks: [{ id: 'a', tool }] },

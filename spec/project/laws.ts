@@ -379,7 +379,6 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   ws: { rooms: ['http'], reason: 'the Stately inspector is told over a WebSocket' },
   typanion: { rooms: ['cli'], reason: 'clipanion requires it' },
   'mime-types': { rooms: ['tools'], reason: 'files of commands have media types' },
-  picomatch: { rooms: ['tools'], reason: 'commands name their files by patterns' },
   picocolors: { rooms: ['cli', 'http'], reason: 'only terminals have colours' },
   'get-east-asian-width': { rooms: ['cli'], reason: 'only terminals need the width of text' },
   'log-update': { rooms: ['cli'], reason: 'only terminals are redrawn' },

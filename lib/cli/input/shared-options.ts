@@ -147,7 +147,7 @@ export abstract class ShellRunCommand extends RunValuesCommand {
   allowCommands = Option.String('--allow-commands', {
     tolerateBoolean: true,
     description:
-      'let the tool command start programs on this machine: those of a list, as in --allow-commands=git,python3, or all',
+      'let the tool command start programs on this machine: those of a list, as in --allow-commands=git, or all',
   });
   store = textOption`--store ${STORE_OPTION}`;
   model = textOption`--model

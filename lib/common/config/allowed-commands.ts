@@ -53,6 +53,11 @@ export class AllowedCommands {
     return `${subject} may not be started (${others})`;
   }
 
+  /** True for a tenant whose tasks may start whatever they want. */
+  allowsAll(tenantId: string): boolean {
+    return this.#namesFor(tenantId).includes(ALL);
+  }
+
   /** As in `git, python3`, `all programs`, `none`, or `acme:git`. */
   describe(): string {
     const words = this.#entries.map(({ tenantId, program }) => {

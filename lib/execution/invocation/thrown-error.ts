@@ -121,9 +121,9 @@ const PACKAGE_PATHS = [...CODE_URLS, ...CODE_URLS.map((url) => fileURLToPath(url
 
 /** The packages that this one depends on: when it calls one itself, as a built-in tool does, the calls in it help nobody. */
 export const DEPENDENCIES: readonly string[] =
-  `@koa/router ajv clipanion croner csv-parse eventsource-parser fastest-levenshtein get-east-asian-width
+  `@koa/router ajv aws4fetch clipanion croner csv-parse eventsource-parser fastest-levenshtein get-east-asian-width
   htmlparser2 ipaddr.js jiti jsonata koa koa-bodyparser koa2-swagger-ui log-update mammoth
-  picocolors pino prom-client re2js read-excel-file typanion typebox undici unpdf write-excel-file ws
+  mime-types pg picocolors pino prom-client re2js read-excel-file typanion typebox undici unpdf write-excel-file ws
   xstate yaml`.split(/\s+/);
 const CALL_IN_DEPENDENCY = new RegExp(`[\\\\/]node_modules[\\\\/](${DEPENDENCIES.join('|')})[\\\\/]`);
 

@@ -21,7 +21,6 @@ export const command = defineTool({
     run: {
       type: 'list',
       items: { type: ['string', 'number', 'boolean'] },
-      minItems: 1,
       maxItems: COMMAND_LIMITS.arguments,
       description: 'the program and its arguments, which no shell reads',
     },

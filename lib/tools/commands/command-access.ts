@@ -86,7 +86,7 @@ class LocalCommands implements CommandAccess {
 
   async run(command: ToolCommand, caller: CommandCaller): Promise<CommandResult> {
     const { tenantId, signal, pauseTimeout } = caller;
-    this.#assertAllowed(command.argv[0], tenantId);
+    this.#assertAllowed(command, tenantId);
     if (!HAS_PROCESS_GROUPS)
       throw ToolError.nonRetryable(
         'the tool "command" does not work on Windows, which has no process groups',
@@ -96,9 +96,16 @@ class LocalCommands implements CommandAccess {
     return await this.#atWork.run({ tenant_id: tenantId, signal, pauseTimeout }, run);
   }
 
-  #assertAllowed(program: string, tenantId: string): void {
+  #assertAllowed({ argv: [program], env = {} }: ToolCommand, tenantId: string): void {
     const problem = this.allowed.refuse(program, tenantId);
     if (problem !== undefined) throw ToolError.nonRetryable(`${problem}: ${this.advice}`);
+    const name = this.allowed.allowsAll(tenantId)
+      ? undefined
+      : Object.keys(env).find((key) => LOADS_CODE.test(key));
+    if (name !== undefined)
+      throw ToolError.nonRetryable(
+        `"env": ${name} could make "${program}" run another program, which only * allows: ${this.advice}`,
+      );
   }
 
   async #runIn(command: ToolCommand, caller: CommandCaller): Promise<CommandResult> {
@@ -119,7 +126,7 @@ class LocalCommands implements CommandAccess {
       const env = { ...this.#env, ...command.env, ...noted.environment };
       const program = await this.#launch(command, env, cwd);
       const result = await this.#end(new RunningCommand(program, caller), command);
-      if (result.succeeded) await publishFiles(command.files ?? [], cwd, caller);
+      if (result.succeeded) await publishFiles(command.files ?? [], cwd, folder, caller);
       return result;
     } finally {
       await noted.ended();
@@ -152,6 +159,10 @@ class LocalCommands implements CommandAccess {
     }
   }
 }
+
+/** Variables by which a program is found, or loads code: with them, each allowed name would stand for all programs. */
+const LOADS_CODE =
+  /^(?:PATH|HOME|IFS|ENV|BASH_.*|BASHOPTS|SHELLOPTS|PS4|LD_.*|DYLD_.*|GCONV_PATH|NODE_.*|PYTHON.*|PERL.*|RUBY.*|JAVA_.*|JDK_.*|_JAVA_.*|GIT_.*|SSH_.*|PAGER|EDITOR|VISUAL|BROWSER|NPM_.*|npm_.*|XDG_.*)$/;
 
 const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOENT', 'there is no such program, or no such folder'],

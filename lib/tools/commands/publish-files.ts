@@ -1,10 +1,11 @@
 import { lookup } from 'mime-types';
 import type { Dirent } from 'node:fs';
 import { opendir, realpath } from 'node:fs/promises';
-import { basename, join, posix } from 'node:path';
-import picomatch from 'picomatch';
+import { basename, join } from 'node:path';
+import { isPathInside } from '../../common/files.js';
 import { ToolError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
+import { PathPattern } from '../builtin/files/glob.js';
 import { openRegularFile } from '../files/regular-file.js';
 import { COMMAND_LIMITS } from './command.js';
 import type { CommandCaller } from './command-caller.js';
@@ -13,16 +14,23 @@ import type { CommandCaller } from './command-caller.js';
  * Publishes the files that a command has left in its folder, as artifacts of the run. Symbolic links are not followed.
  *
  * @param patterns such as `out/*.csv`
+ * @param folder of the command
+ * @param allowed folder in which that of the command must be: the program need not have the right to read others
  * @throws ToolError, not retryable, when a pattern leads out of the folder or matches no file
  */
 export async function publishFiles(
   patterns: readonly string[],
   folder: string,
+  allowed: string,
   { writeFile, signal }: Pick<CommandCaller, 'writeFile' | 'signal'>,
 ): Promise<void> {
   if (patterns.length === 0) return;
   const published = new Set<string>();
   const root = await realpath(folder);
+  if (!isPathInside(root, await realpath(allowed)))
+    throw ToolError.nonRetryable(
+      '"files": "cwd" leads out of the folder of commands, whose files alone are kept',
+    );
   for (const pattern of patterns) {
     const found = await findFiles(pattern, root, signal);
     if (found.length === 0)
@@ -41,31 +49,26 @@ function mediaTypeOf(file: string): string {
 }
 
 /** Lists the files that match a pattern, relative to the folder, in the order of their names. */
-async function findFiles(pattern: string, root: string, signal: AbortSignal): Promise<string[]> {
-  const { base, glob } = picomatch.scan(pattern);
-  if (posix.isAbsolute(pattern) || pattern.includes('\0') || pattern.split('/').includes('..'))
-    throw ToolError.nonRetryable(
-      `"files": ${JSON.stringify(pattern)} leads out of the folder of the command`,
-    );
-  if (glob === '') return [posix.normalize(pattern)];
-  const matches = picomatch(posix.normalize(pattern));
+async function findFiles(written: string, root: string, signal: AbortSignal): Promise<string[]> {
+  const pattern = new PathPattern(written.replace(/^\.\//, ''), 'files');
+  if (pattern.isLiteral) return [pattern.literalStart];
   const files: string[] = [];
-  const folders = [posix.normalize(base === '' ? '.' : base)];
+  const folders = [pattern.literalFolder];
   let looked = 0;
   for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
     signal.throwIfAborted();
-    for (const entry of await readFolder(join(root, next), COMMAND_LIMITS.searchedEntries - looked)) {
+    for (const entry of await readFolder(join(root, next), next, COMMAND_LIMITS.searchedEntries - looked)) {
       looked++;
-      const path = posix.join(next, entry.name);
-      if (entry.isDirectory()) folders.push(path);
-      else if (entry.isFile() && matches(path)) files.push(path);
+      const path = next === '' ? entry.name : `${next}/${entry.name}`;
+      if (entry.isDirectory() && pattern.isDeep) folders.push(path);
+      else if (entry.isFile() && pattern.matches(path)) files.push(path);
     }
   }
   return files.toSorted();
 }
 
 /** @param most entries, of which there may be millions */
-async function readFolder(path: string, most: number): Promise<Dirent[]> {
+async function readFolder(path: string, shown: string, most: number): Promise<Dirent[]> {
   const entries: Dirent[] = [];
   try {
     for await (const entry of await opendir(path)) {
@@ -74,7 +77,7 @@ async function readFolder(path: string, most: number): Promise<Dirent[]> {
     }
   } catch (error) {
     if (error instanceof ToolError) throw error;
-    throw ToolError.nonRetryable(`"files": cannot read the folder ${path}: ${describeErrno(error)}`, error);
+    throw ToolError.nonRetryable(`"files": cannot read the folder ${shown}: ${describeErrno(error)}`, error);
   }
   return entries;
 }

@@ -45,7 +45,7 @@ export class RunningCommand {
     try {
       this.#program.stdin.end(stdin);
       const exit = await this.#program.exited;
-      await this.#program.closed;
+      await this.#closeOutput();
       const lastLines = this.#log.end();
       if (this.#failure !== undefined) throw this.#failure;
       if ('error' in exit)
@@ -58,6 +58,17 @@ export class RunningCommand {
       signal.removeEventListener('abort', stop);
       clock.clearTimeout(this.#killTimer);
     }
+  }
+
+  /** A process that has left the group may hold the output open: nobody waits for it. */
+  async #closeOutput(): Promise<void> {
+    const { stdout, stderr, closed } = this.#program;
+    const { clock } = this.#caller;
+    const timer = clock.setTimeout(() => {
+      for (const stream of [stdout, stderr]) stream.destroy();
+    }, COMMAND_LIMITS.graceMs);
+    await closed;
+    clock.clearTimeout(timer);
   }
 
   #listen(stream: Readable, listener: (bytes: Uint8Array) => void): void {

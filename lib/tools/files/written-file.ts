@@ -25,6 +25,9 @@ export interface WriteOptions {
   readonly hiddenFrom: AllowedFolders | undefined;
 }
 
+/** Names by which SQLite and DuckDB find the changes to recover from, beside their files. */
+const OF_DATABASES = /(?:-journal|-wal|-shm|\.wal)$/i;
+
 /**
  * Writes a file into one of the writable folders. It appears under its name when all of it is there, in place of a file of that name;
  * folders above it are created. No part of the path may be a link, begin with a dot, or be a name that some system does not allow.
@@ -37,6 +40,8 @@ export async function writeInside(
   { isNew, hiddenFrom }: WriteOptions,
 ): Promise<PlacedFile | undefined> {
   const { root, parts } = findPlace(writable, path);
+  if (OF_DATABASES.test(path))
+    throw writeError(path, 'a database would take it for its journal: choose another name');
   if ((await hiddenFrom?.has(parts.join('/'))) === true) {
     throw writeError(path, 'a folder that is only for reading has a file of this name: choose another one');
   }

@@ -165,6 +165,7 @@ function findFieldProblem(declared: Partial<InputDeclaration>): string | undefin
 
 const FORMATS: readonly string[] = [
   'jsonata',
+  'sql',
   'page-ranges',
   'column-types',
   'model',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { systemClock } from '../../../lib/common/clock.js';
 import { errorMessage } from '../../../lib/common/errors.js';
 import { AllowedCommands } from '../../../lib/common/config/allowed-commands.js';
@@ -150,6 +150,37 @@ describe('Commands of tasks (D88)', () => {
     expect(existsSync(folder.at('started'))).to.equal(false);
   });
 
+  it('take no variables by which an allowed program would run others, unless all are allowed', async () => {
+    const allowed = AllowedCommands.of(['env']);
+    for (const name of [
+      'PATH',
+      'LD_PRELOAD',
+      'BASH_ENV',
+      'NODE_OPTIONS',
+      'PYTHONPATH',
+      'GIT_SSH_COMMAND',
+      'HOME',
+    ])
+      expect(await messageOf(run({ argv: ['env'], env: { [name]: '/x' } }, { allowed }))).to.contain(
+        `"env": ${name} could make`,
+      );
+    expect((await run({ argv: ['env'], env: { NAME: 'x' } }, { allowed })).stdout).to.contain('NAME=x');
+    expect((await run({ argv: ['/usr/bin/env'], env: { PYTHONPATH: '/x' } })).stdout).to.contain(
+      'PYTHONPATH=/x',
+    );
+  });
+
+  it('end although a process that has left their group holds their output', async () => {
+    const clock = new ManualClock();
+    const line = attempt.logged('away');
+    const ended = run(sh(`setsid sh -c 'echo away $$; sleep 600' & sleep 0.01`), {}, { clock });
+    const pid = Number((await line).split(' ')[1]);
+    const settled = ended.then(() => true);
+    while (!(await Promise.race([settled, isAlive(pid).then(() => false)])))
+      clock.advance(COMMAND_LIMITS.graceMs);
+    process.kill(pid, 'SIGKILL');
+  });
+
   it('say why a program cannot be started', async () => {
     expect(await messageOf(run({ argv: ['no-such-program'] }))).to.contain('there is no such program');
     expect(await messageOf(run({ argv: [folder.path] }))).to.contain(
@@ -285,9 +316,9 @@ describe('Commands of tasks (D88)', () => {
 
     for (const [pattern, message] of [
       ['*.csv', '"files": no file of the command matches *.csv'],
-      ['../*.csv', 'leads out of the folder'],
-      ['/etc/passwd', 'leads out of the folder'],
-      ['a/../../b', 'leads out of the folder'],
+      ['../*.csv', '"files": a pattern must be a path below the folder'],
+      ['/etc/passwd', '"files": a pattern must be a path below the folder'],
+      ['a/../../b', '"files": a pattern must be a path below the folder'],
       ['none/*.csv', 'cannot read the folder'],
       ['none.csv', 'cannot read "none.csv"'],
     ] as const) {
@@ -295,6 +326,25 @@ describe('Commands of tasks (D88)', () => {
         expect(await messageOf(run(sh('true', { files: [pattern] })))).to.contain(message);
       });
     }
+
+    it('not of a folder to which "cwd" leads out', async () => {
+      const elsewhere = folder.write('elsewhere/secret.csv', 'secret');
+      folder.write('inside/own.csv', 'own');
+      const inside = { folder: folder.at('inside') };
+      for (const cwd of [dirname(elsewhere), '..', '../elsewhere'])
+        expect(await messageOf(run(sh('true', { cwd, files: ['*.csv'] }), inside))).to.contain(
+          '"cwd" leads out',
+        );
+      expect(names()).to.deep.equal([]);
+    });
+
+    it('within a time that grows with their patterns and names, and not beyond', async () => {
+      folder.write('a'.repeat(120), '');
+      const pattern = `${'*a'.repeat(40)}*b`;
+      expect(await messageOf(run(sh('true', { files: [pattern] })))).to.contain(
+        'no file of the command matches',
+      );
+    });
 
     it('not through symbolic links, of files or of folders', async () => {
       folder.write('outside/secret.csv', 'secret');

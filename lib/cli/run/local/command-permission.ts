@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createInterface } from 'node:readline/promises';
 import { AllowedCommands } from '../../../common/config/allowed-commands.js';
 import { errorMessage } from '../../../common/errors.js';
-import { ellipsize, joinFirst } from '../../../common/text.js';
+import { joinFirst } from '../../../common/text.js';
 import type { CheckedDefinition } from '../../../execution/prepare/run-inputs.js';
 import type { CliContext } from '../../context.js';
 import type { DefinitionFile } from '../../input/load-definition.js';
@@ -20,7 +20,7 @@ interface PermissionFlags {
 const MAX_LISTED = 20;
 
 /** Characters of a program with its arguments that a question shows. */
-const MAX_COMMAND_LENGTH = 200;
+const MAX_COMMAND_LENGTH = 600;
 
 /**
  * Decides which programs the tasks of a run in this process may start (D88): those of `--allow-commands`, or those that a
@@ -86,9 +86,7 @@ async function ask(
   { name }: DefinitionFile,
   { stdin, stderr }: CliContext,
 ): Promise<'once' | 'always' | 'no'> {
-  const lines = commands
-    .slice(0, MAX_LISTED)
-    .map(({ task, text }) => `  ${task}: ${ellipsize(text, MAX_COMMAND_LENGTH)}`);
+  const lines = commands.slice(0, MAX_LISTED).map(describeCommand);
   const more = commands.length > MAX_LISTED ? [`  … and ${commands.length - MAX_LISTED} more`] : [];
   const programs = joinFirst(
     [...new Set(commands.map(({ program = 'a program that a value names' }) => program))],
@@ -108,6 +106,18 @@ async function ask(
   } finally {
     prompt.close();
   }
+}
+
+/** The beginning and the end of a long command, whose middle is counted: blanks hide nothing. */
+function describeCommand({ task, text }: Command): string {
+  const words = text.replaceAll(/\s+/g, ' ').trim();
+  const half = MAX_COMMAND_LENGTH / 2;
+  const left = words.length - MAX_COMMAND_LENGTH;
+  const shown =
+    left <= 0
+      ? words
+      : `${words.slice(0, half)} … (${left} characters are not shown) … ${words.slice(-half)}`;
+  return `  ${task}: ${shown}`;
 }
 
 /** A definition may come from anybody, and hide what it starts behind control characters. */

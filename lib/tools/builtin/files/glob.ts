@@ -8,13 +8,20 @@ import { TRANSFER_LIMITS } from '../../files/transfer-limits.js';
 export class PathPattern {
   readonly #parts: readonly string[];
 
-  /** @throws ToolError, not retryable, for a pattern that is too long, or could match nothing */
-  constructor(pattern: string) {
+  /**
+   * @param input that has the pattern, for messages
+   * @throws ToolError, not retryable, for a pattern that is too long, or could match nothing
+   */
+  constructor(pattern: string, input = 'pattern') {
     if (pattern.length > TRANSFER_LIMITS.patternLength)
-      throw ToolError.nonRetryable(`"pattern" has more than ${TRANSFER_LIMITS.patternLength} characters`);
+      throw ToolError.nonRetryable(
+        `"${input}": a pattern has more than ${TRANSFER_LIMITS.patternLength} characters`,
+      );
     this.#parts = pattern.split('/');
     if (this.#parts.some((part) => part === '' || part === '..' || part === '.'))
-      throw ToolError.nonRetryable('"pattern" must be a path below the folder, such as *.csv or **/*.csv');
+      throw ToolError.nonRetryable(
+        `"${input}": a pattern must be a path below the folder, such as *.csv or **/*.csv`,
+      );
   }
 
   /** True when it may match what is in folders of the folder. */
@@ -27,6 +34,16 @@ export class PathPattern {
     const whole = this.#parts.join('/');
     const wildcard = whole.search(/[*?]/);
     return wildcard < 0 ? whole : whole.slice(0, wildcard);
+  }
+
+  /** True when it stands for one path. */
+  get isLiteral(): boolean {
+    return this.literalStart === this.#parts.join('/');
+  }
+
+  /** The folder that all paths are in which it matches; empty for the folder itself. */
+  get literalFolder(): string {
+    return this.literalStart.split('/').slice(0, -1).join('/');
   }
 
   matches(path: string): boolean {

@@ -128,6 +128,20 @@ describe('run of a pipeline that starts programs (D88)', () => {
     expect(stderr).to.contain('hidden');
   });
 
+  it('shows variables and the folder, and hides nothing behind blanks or in the middle of a long command', async () => {
+    const script = `ls${' '.repeat(300)}; touch hidden; ${'x'.repeat(900)} last`;
+    folder.write(
+      'touch.yaml',
+      TOUCH.replace('{run: [touch, started]}', `{script: "${script}", cwd: sub, env: {A: b}}`),
+    );
+    const { stderr } = await ask('n\n');
+    const shown = stderr.replaceAll(/\s+/g, ' ');
+    expect(shown)
+      .to.contain('ls ; touch hidden')
+      .and.to.match(/… \(\d+ characters are not shown\) …/);
+    expect(shown).to.contain('last, env {"A":"b"}, in sub');
+  });
+
   it('asks again for a rerun of another person', async () => {
     const store = folder.at('history');
     const host = { ...systemContext().host, homeFolder: folder.at('home') };

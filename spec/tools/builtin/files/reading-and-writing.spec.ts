@@ -169,7 +169,7 @@ describe('Tools with files (D92)', () => {
       [{ path: '..' }, 'may not climb'],
       [{ path: '/etc' }, 'outside the allowed folders'],
       [{ path: 's3://bucket/../x' }, 'may not have "." or ".."'],
-      [{ path: '.', pattern: '../*' }, '"pattern" must be a path below the folder'],
+      [{ path: '.', pattern: '../*' }, '"pattern": a pattern must be a path below the folder'],
       [{ path: '.', pattern: '*'.repeat(101) }, 'more than 100 characters'],
     ] as const) {
       it(`refuses ${JSON.stringify(more).slice(0, 50)}`, async () => {

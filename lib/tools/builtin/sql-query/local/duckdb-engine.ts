@@ -18,6 +18,9 @@ export async function openDuckdb({ path = ':memory:', readOnly, tables }: OpenRe
   const duckdb: DuckDb = await import('@duckdb/node-api');
   const instance = await duckdb.DuckDBInstance.create(path, {
     threads: '2',
+    // Before the file is opened, which may be one of another database that an extension reads.
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
     memory_limit: `${SQL_LIMITS.duckdbMiB}MiB`,
     ...(readOnly && path !== ':memory:' && { access_mode: 'READ_ONLY' }),
   });
@@ -64,9 +67,10 @@ class DuckdbEngine implements LocalEngine {
     this.#duckdb = duckdb;
     this.#connection = connection;
     const { StatementType } = duckdb;
-    const { INSERT, UPDATE, DELETE, MERGE_INTO, SELECT, EXPLAIN, CREATE, DROP, ALTER } = StatementType;
+    const { INSERT, UPDATE, DELETE, MERGE_INTO, SELECT, CREATE, DROP, ALTER } = StatementType;
     this.#changing = new Set([INSERT, UPDATE, DELETE, MERGE_INTO]);
-    this.#allowed = new Set([...this.#changing, SELECT, EXPLAIN, CREATE, DROP, ALTER]);
+    // EXPLAIN ANALYZE executes any statement, COPY among them.
+    this.#allowed = new Set([...this.#changing, SELECT, CREATE, DROP, ALTER]);
   }
 
   async run(text: string, values: readonly Json[], rowLimit: number): Promise<readonly SqlColumn[]> {

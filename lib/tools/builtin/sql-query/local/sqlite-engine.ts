@@ -1,4 +1,5 @@
 import type Database from 'libsql';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Json } from '../../../../common/json/json.js';
 import { errorCode, ToolError } from '../../../../common/errors.js';
 import type { SqlColumn } from '../database.js';
@@ -13,6 +14,7 @@ const BATCH_LENGTH = 2 ** 20;
 /** Opens a file so that statements reach no other one: the words of statements were checked before, and functions are here. */
 export async function openSqlite({ path = ':memory:', readOnly }: OpenRequest): Promise<LocalEngine> {
   const { default: Sqlite } = await import('libsql');
+  assertOwnJournal(path);
   const database = new Sqlite(path);
   database.defaultSafeIntegers(true);
   database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
@@ -23,7 +25,7 @@ export async function openSqlite({ path = ':memory:', readOnly }: OpenRequest): 
   const pageSize = Array.isArray(sizes) ? Number(sizes[0]) : MIN_PAGE_SIZE;
   database.prepare(`PRAGMA max_page_count = ${Math.floor(SQL_LIMITS.sqliteBytes / pageSize)}`).get([]);
   if (readOnly) database.exec('PRAGMA query_only = ON');
-  return new SqliteEngine(database);
+  return new SqliteEngine(database, path);
 }
 
 /** After comments, or without any. */
@@ -34,14 +36,17 @@ type Rows = IterableIterator<unknown>;
 class SqliteEngine implements LocalEngine {
   changed: number | undefined;
   readonly #database: Database.Database;
+  readonly #path: string;
   #rows: Rows | undefined;
   #left = 0;
 
-  constructor(database: Database.Database) {
+  constructor(database: Database.Database, path: string) {
     this.#database = database;
+    this.#path = path;
   }
 
   run(text: string, values: readonly Json[], rowLimit: number): readonly SqlColumn[] {
+    assertOwnJournal(this.#path);
     this.#assertFunctions(text);
     const statement = this.#database.prepare(text);
     const parameters = values.map(toParameter);
@@ -87,6 +92,7 @@ class SqliteEngine implements LocalEngine {
   }
 
   control(verb: string): void {
+    assertOwnJournal(this.#path);
     this.#database.exec(verb === 'begin' ? 'BEGIN IMMEDIATE' : verb);
   }
 
@@ -96,6 +102,35 @@ class SqliteEngine implements LocalEngine {
 
   isPassing(error: unknown): boolean {
     return /^SQLITE_(?:BUSY|LOCKED)/.test(errorCode(error) ?? '');
+  }
+}
+
+/** The last bytes of a journal that names another one, as transactions over several files have. */
+const SUPER_JOURNAL = 'd9d505f920a163d7';
+
+/**
+ * Refuses a journal that somebody has put beside the file: when the database recovers from it, it deletes the file that the
+ * journal names, wherever that is. Transactions of this process are over one file, and never leave such a journal.
+ */
+function assertOwnJournal(path: string): void {
+  if (path === ':memory:' || readEnd(`${path}-journal`) !== SUPER_JOURNAL) return;
+  throw ToolError.nonRetryable('the journal beside the database names another file: remove it');
+}
+
+/** The last eight bytes of a file, as hexadecimal digits; empty when there is no such file. */
+function readEnd(path: string): string {
+  let file: number;
+  try {
+    file = openSync(path, 'r');
+  } catch {
+    return '';
+  }
+  try {
+    const end = Buffer.alloc(8);
+    readSync(file, end, 0, end.length, Math.max(0, fstatSync(file).size - end.length));
+    return end.toString('hex');
+  } finally {
+    closeSync(file);
   }
 }
 
