@@ -110,6 +110,7 @@ describe('sql_query of DuckDB (D92)', () => {
     `create macro m() as table select * from read_text('${outside}')`,
     `copy (select 1) to '${folder.at('written.csv')}'`,
     `copy (select 1) to '${csv}'`,
+    `explain analyze copy (select 1) to '${csv}' (use_tmp_file false)`,
     `export database '${folder.at('exported')}'`,
     `import database '${folder.at('exported')}'`,
     `attach '${folder.at('other.db')}'`,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import Sqlite from 'libsql';
 import { expect } from 'chai';
 import { catchRejection } from '../../../support/rejection.js';
@@ -82,6 +82,26 @@ describe('sql_query of SQLite (D92)', () => {
     const list = Array.from({ length: 400 }, (_, index) => index);
     const error = await catchRejection(query({ url, query: large, params: { list } }));
     expect(String(error)).to.match(/MiB of memory|out of memory|too big/);
+  });
+
+  it('takes no journal that names another file, which the recovery would delete', async () => {
+    const victim = folder.write('victim.txt', 'kept');
+    const name = Buffer.from(victim);
+    const tail = Buffer.alloc(8);
+    tail.writeUInt32BE(name.length, 0);
+    tail.writeUInt32BE(
+      [...name].reduce((sum, byte) => sum + byte, 0),
+      4,
+    );
+    const magic = Buffer.from('d9d505f920a163d7', 'hex');
+    const journal = folder.write(
+      'root/shop.db-journal',
+      Buffer.concat([Buffer.alloc(512), name, tail, magic]),
+    );
+    const error = await catchRejection(query({ url, query: 'select 1' }));
+    expect(String(error)).to.include('the journal beside the database names another file');
+    expect(existsSync(victim)).to.equal(true);
+    rmSync(journal);
   });
 
   const reaching = [
