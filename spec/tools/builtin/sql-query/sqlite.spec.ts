@@ -101,7 +101,7 @@ describe('sql_query of SQLite (D92)', () => {
     const error = await catchRejection(query({ url, query: 'select 1' }));
     expect(String(error)).to.include('the journal beside the database names another file');
     expect(existsSync(victim)).to.equal(true);
-    rmSync(journal);
+    for (const path of [journal, victim]) rmSync(path);
   });
 
   const reaching = [
