@@ -3,7 +3,7 @@ import { findSchemaError } from '../../common/json-schema/ajv.js';
 import { compileTrustedPattern } from '../../common/json-schema/bounded-pattern.js';
 import { ALLOWED_KEYWORDS, REFUSED_KEYWORDS, SchemaReview } from '../../common/json-schema/keywords.js';
 import { formatValuePath } from '../../common/json-schema/violation.js';
-import { describeKind, isObject } from '../../common/json/json.js';
+import { describeKind, isObject, type JsonObject } from '../../common/json/json.js';
 import { hintForChoice } from '../../definition/schema/value-hints.js';
 import { didYouMean, textOfHint } from '../../definition/problems/hint.js';
 import { nearest } from '../../definition/did-you-mean.js';
@@ -66,8 +66,8 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
   if (!areDeclarations(inputs)) throw invalid('its "inputs" must be an object of {description, type, ...}');
   if (output !== undefined && !isOutput(output))
     throw invalid('its "output" must have name, description and type');
-  if (repeatable !== undefined && typeof repeatable !== 'boolean')
-    throw invalid('its "repeatable" must be true or false');
+  if (repeatable !== undefined && typeof repeatable !== 'boolean' && !isDecision(repeatable))
+    throw invalid('its "repeatable" must be true, false, or a function of the inputs');
   if (pure !== undefined && typeof pure !== 'boolean') throw invalid('its "pure" must be true or false');
   const problem = findInputProblem(inputs);
   if (problem !== undefined) throw invalid(problem);
@@ -87,6 +87,10 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
   } catch (error) {
     throw invalid(errorMessage(error));
   }
+}
+
+function isDecision(value: unknown): value is (written: JsonObject) => boolean {
+  return typeof value === 'function';
 }
 
 function areDeclarations(inputs: unknown): inputs is UncheckedDeclarations {

@@ -16,7 +16,10 @@ describe('parseTool (D48)', () => {
     [{ name: 'x', inputs: {} }, 'it ("x") is not a tool: it has no function "run"'],
     [{ name: 'x', run }, 'its "inputs" must be an object'],
     [{ name: 'x', inputs: { a: 'string' }, run }, 'its "inputs" must be an object'],
-    [{ name: 'x', inputs: {}, repeatable: 'no', run }, 'its "repeatable" must be true or false'],
+    [
+      { name: 'x', inputs: {}, repeatable: 'no', run },
+      'its "repeatable" must be true, false, or a function of the inputs',
+    ],
     [{ name: 'Bad Name', inputs: {}, run }, '"Bad Name" is not a tool name'],
     [{ name: 'x', inputs: {}, output: 'text', run }, 'its "output" must have name, description and type'],
     [

@@ -72,5 +72,7 @@ export interface SqlDatabase {
 /** A database that was found, before it is connected to. */
 export interface SqlTarget {
   readonly key: string;
+  /** True when a session is a process of this machine. */
+  readonly isLocal: boolean;
   connect(context: ToolContext): Promise<SqlSession>;
 }

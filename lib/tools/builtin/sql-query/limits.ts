@@ -16,8 +16,11 @@ export const SQL_LIMITS = {
   batchRows: 1000,
   /** Tasks that are at work in databases at once, and one more of each tenant that has none, up to twice as many. */
   atOnce: 32,
-  /** Connections that wait for the next task, and how long. */
+  /** Of these, tasks with a process of their own, which may take half a gigabyte of memory. */
+  processesAtOnce: 4,
+  /** Connections that wait for the next task, processes that do, and how long. */
   idleSessions: 32,
+  idleProcesses: 4,
   idleMs: 30_000,
   connectMs: 10_000,
   /** Time to end a statement in the database, before its connection is closed. */

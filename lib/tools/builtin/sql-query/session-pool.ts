@@ -9,6 +9,7 @@ import { SQL_LIMITS } from './limits.js';
 interface IdleSession {
   readonly session: SqlSession;
   readonly key: string;
+  readonly isLocal: boolean;
   readonly clock: Clock;
   readonly timer: unknown;
 }
@@ -21,6 +22,7 @@ const DEFAULT_SHARE_PERCENT = 10;
  */
 export class SessionPool {
   readonly #atWork: ConcurrencyLimiter;
+  readonly #processesAtWork: ConcurrencyLimiter;
   /** The least recently used first. */
   readonly #idle = new Set<IdleSession>();
   readonly #used = new Set<SqlSession>();
@@ -28,12 +30,10 @@ export class SessionPool {
 
   /** @param sharePercent of the limit that is guaranteed to each tenant */
   constructor(sharePercent = DEFAULT_SHARE_PERCENT) {
-    this.#atWork = new ConcurrencyLimiter(shareLimit(SQL_LIMITS.atOnce, sharePercent), stoppedError);
-  }
-
-  /** Connections that no task uses. */
-  get idleCount(): number {
-    return this.#idle.size;
+    const createLimiter = (total: number): ConcurrencyLimiter =>
+      new ConcurrencyLimiter(shareLimit(total, sharePercent), stoppedError);
+    this.#atWork = createLimiter(SQL_LIMITS.atOnce);
+    this.#processesAtWork = createLimiter(SQL_LIMITS.processesAtOnce);
   }
 
   /**
@@ -46,7 +46,8 @@ export class SessionPool {
     context: ToolContext,
     work: (session: SqlSession) => Promise<T>,
   ): Promise<T> {
-    return this.#atWork.run(context, () => this.#lend(target, hasOnlyRead, context, work));
+    const limiter = target.isLocal ? this.#processesAtWork : this.#atWork;
+    return limiter.run(context, () => this.#lend(target, hasOnlyRead, context, work));
   }
 
   async #lend<T>(
@@ -75,7 +76,7 @@ export class SessionPool {
       });
       const result = await Promise.race([work(session), stopped]);
       await this.#reset(session, hasOnlyRead);
-      this.#keep(session, key, context.clock);
+      this.#keep(session, key, target, context.clock);
       return result;
     } catch (error) {
       if (signal.aborted) throw stoppedError(signal);
@@ -109,16 +110,18 @@ export class SessionPool {
     return undefined;
   }
 
-  #keep(session: SqlSession, key: string, clock: Clock): void {
+  #keep(session: SqlSession, key: string, { isLocal }: SqlTarget, clock: Clock): void {
     if (!session.isUsable || this.#isClosed) return;
     session.keepAlive(false);
     const timer = clock.setTimeout(() => this.#end(idle), SQL_LIMITS.idleMs);
     // A process that has nothing else to do ends.
     if (timer instanceof Object && 'unref' in timer && typeof timer.unref === 'function') timer.unref();
-    const idle: IdleSession = { session, key, clock, timer };
+    const idle: IdleSession = { session, key, isLocal, clock, timer };
     this.#idle.add(idle);
-    const [oldest] = this.#idle;
-    if (this.#idle.size > SQL_LIMITS.idleSessions && oldest !== undefined) this.#end(oldest);
+    const alike = [...this.#idle].filter((other) => other.isLocal === isLocal);
+    const most = isLocal ? SQL_LIMITS.idleProcesses : SQL_LIMITS.idleSessions;
+    const [oldest] = alike;
+    if (alike.length > most && oldest !== undefined) this.#end(oldest);
   }
 
   #end(idle: IdleSession): void {

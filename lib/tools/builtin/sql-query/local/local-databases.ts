@@ -49,6 +49,7 @@ export function duckdb(launcher: Launcher | undefined): SqlDatabase {
 function createTarget(request: OpenRequest, launcher: Launcher | undefined): SqlTarget {
   return {
     key: JSON.stringify(request),
+    isLocal: true,
     connect: (context) => openLocalSession(request, launcher, context),
   };
 }

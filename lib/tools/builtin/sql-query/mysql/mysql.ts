@@ -24,6 +24,7 @@ export const mysql: SqlDatabase = {
     const address = readServerAddress(url, DEFAULT_PORT);
     return {
       key: JSON.stringify(['mysql', address, readOnly]),
+      isLocal: false,
       connect: (context) => connect(address, readOnly, context),
     };
   },

@@ -21,6 +21,7 @@ export const postgres: SqlDatabase = {
     const address = readServerAddress(url, DEFAULT_PORT);
     return {
       key: JSON.stringify(['postgres', address, readOnly]),
+      isLocal: false,
       connect: (context) => connect(address, readOnly, context),
     };
   },
