@@ -386,6 +386,10 @@ pipeline:
       'unquoted templates',
       (n) => many(n, (i) => `- {id: a${i}, tool: mok, inputs: {a: {{x.output}}}}`, '\n'),
     ],
+    ['values in a statement', (n) => pasted('sql_query', 'query', n, (i) => `x${i}`)],
+    ['values of one name in a statement', (n) => pasted('sql_query', 'query', n, (i) => `x${i}.x`)],
+    ['values in a script', (n) => pasted('command', 'script', n, (i) => `x${i}`)],
+    ['values of one name in a script', (n) => pasted('command', 'script', n, (i) => `x${i}.x`)],
     [
       'readers of a key stored at the end of a long chain',
       (n) =>
@@ -451,6 +455,12 @@ pipeline:
 
 function many(count: number, line: (index: number) => string, glue = ', '): string {
   return Array.from({ length: count }, (_, index) => line(index)).join(glue);
+}
+
+/** A task with many templates in a text that is code. */
+function pasted(tool: string, input: string, count: number, field: (index: number) => string): string {
+  const templates = many(count, (i) => `{{a.output.${field(i)}}}`, ' , ');
+  return `- {id: a, tool: mock}\n- {id: b, tool: ${tool}, inputs: {${input}: "SELECT ${templates}"}}`;
 }
 
 function tasksOf(count: number): string {

@@ -2,7 +2,7 @@ import { isObject } from '../../../common/json/json.js';
 import type { Diagnostic, Findings } from '../../../definition/problems/diagnostic.js';
 import type { BoundPart, Hint } from '../../../definition/problems/hint.js';
 import type { DraftTask, PipelineDraft } from '../../draft.js';
-import { nameOfTemplate, PASTED_TEMPLATE } from './statements.js';
+import { listPasted, type PastedTemplate, TemplateNames } from './pasted-templates.js';
 
 /** How each language reads a variable. */
 const READS: Readonly<Record<string, (name: string) => string>> = {
@@ -25,59 +25,67 @@ export function* checkScripts(draft: PipelineDraft): Findings {
 function checkScript(task: DraftTask): Diagnostic | undefined {
   const { script, shell = 'bash' } = task.literalInputs;
   if (typeof script !== 'string') return undefined;
-  const [first] = script.matchAll(PASTED_TEMPLATE);
+  const templates = listPasted(script);
+  const [first] = templates;
   if (first === undefined) return undefined;
   const read = typeof shell === 'string' ? READS[shell] : undefined;
   const advice = `write ${read?.('NAME') ?? 'a variable'} in its place, and the template as the value of NAME in "env"`;
   return {
     code: 'template_in_script',
-    message: `${first[0]} in a script: a value in it could change what the script does`,
+    message: `${first.written} in a script: a value in it could change what the script does`,
     path: [...task.path, 'inputs', 'script'],
-    at: first.index,
-    hint: (shell === 'bash' || shell === 'sh' ? hintVariables(script, task) : undefined) ?? advice,
+    at: first.at,
+    hint: (shell === 'bash' || shell === 'sh' ? hintVariables(script, templates, task) : undefined) ?? advice,
   };
 }
 
 /** How all templates of a script become variables; undefined where that is not clear. */
-function hintVariables(script: string, { path, literalInputs }: DraftTask): Hint | undefined {
+function hintVariables(
+  script: string,
+  templates: readonly PastedTemplate[],
+  { path, literalInputs }: DraftTask,
+): Hint | undefined {
   const { env = {} } = literalInputs;
   if (!isObject(env) || script.includes('<<')) return undefined;
-  const added: Record<string, string> = {};
-  const names = new Map<string, string>();
+  const names = new TemplateNames(env, (word) => word.toUpperCase());
+  const quotes = new OpenQuotes(script);
   const parts: BoundPart[] = [];
-  for (const { 0: written, 1: source = '', index: at } of script.matchAll(PASTED_TEMPLATE)) {
-    const quotes = quotesAt(script, at);
-    if (quotes === "'") return undefined;
-    const name = names.get(written) ?? nameOfTemplate(source, written, { ...env, ...added }, toVariable);
-    names.set(written, name);
-    if (env[name] !== written) added[name] = written;
-    parts.push({ at, written, text: quotes === '"' ? `\${${name}}` : `"$${name}"`, isQuoted: false });
+  for (const template of templates) {
+    const quote = quotes.openAt(template.at);
+    if (quote === "'") return undefined;
+    const name = names.nameOf(template);
+    const text = quote === '"' ? `\${${name}}` : `"$${name}"`;
+    parts.push({ at: template.at, written: template.written, text, isQuoted: false });
   }
-  const [[template = '', name = ''] = []] = names;
-  return {
-    text: `pass it in a variable: write "$${name}", and env: {${name}: ${JSON.stringify(template)}}`,
-    change: {
-      kind: 'bind',
-      path: [...path, 'inputs', 'script'],
-      parts,
-      paramsPath: [...path, 'inputs', 'env'],
-      params: added,
-    },
-  };
+  const [first] = templates;
+  if (first === undefined) return undefined;
+  const name = names.nameOf(first);
+  return names.hint(
+    `pass it in a variable: write "$${name}", and env: {${name}: ${JSON.stringify(first.written)}}`,
+    parts,
+    [...path, 'inputs', 'script'],
+    [...path, 'inputs', 'env'],
+  );
 }
 
-function toVariable(word: string): string {
-  return word.toUpperCase();
-}
+/** The quotes that are open at places of a script. A comment may have an odd number of quotes: then the guess is no fix. */
+class OpenQuotes {
+  readonly #script: string;
+  #open = '';
+  #index = 0;
 
-/** The quotes that are open at a place of a script. A comment may have an odd number of quotes: then the guess is no fix. */
-function quotesAt(script: string, at: number): string {
-  let open = '';
-  for (let index = 0; index < at; index++) {
-    const character = script[index] ?? '';
-    if (character === '\\' && open !== "'") index++;
-    else if (open === '' && (character === "'" || character === '"')) open = character;
-    else if (character === open) open = '';
+  constructor(script: string) {
+    this.#script = script;
   }
-  return open;
+
+  /** @param at behind all places asked for before */
+  openAt(at: number): string {
+    for (; this.#index < at; this.#index++) {
+      const character = this.#script[this.#index] ?? '';
+      if (character === '\\' && this.#open !== "'") this.#index++;
+      else if (this.#open === '' && (character === "'" || character === '"')) this.#open = character;
+      else if (character === this.#open) this.#open = '';
+    }
+    return this.#open;
+  }
 }
