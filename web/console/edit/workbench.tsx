@@ -156,6 +156,9 @@ interface TextProps {
   readonly onRun: () => void;
 }
 
+const STALE_FIX =
+  'Nothing was fixed: the text has changed there since the check. Fix it when it has been checked again.';
+
 /** The text editor. Preact draws only the box around it. */
 function Text({ session, onRun }: TextProps) {
   const box = useRef<HTMLDivElement>(null);
@@ -173,6 +176,7 @@ function Text({ session, onRun }: TextProps) {
         onPart: (id) => (session.part.value = id),
         onSave: () => void session.save(),
         onRun,
+        onStaleFix: () => (session.notice.value = { text: STALE_FIX }),
       });
       session.attach(editor);
       editor.goToPart(session.opened.task);

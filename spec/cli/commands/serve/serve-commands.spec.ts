@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setImmediate } from 'node:timers/promises';
 import { isAlive } from '../../../common/workers/processes.js';
 import { requireBuild, ROOT } from '../../../project/files.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
@@ -93,6 +94,7 @@ describe('serve with tasks that start programs (D88)', () => {
     expect(second.warnings.join()).to.match(
       /^(ended the command of task "t" of run .*, which was left at work)?$/,
     );
+    while (!(await fetch(`${second.url}/ready`)).ok) await setImmediate();
     const answer = await fetch(`${second.url}/pipelines/runs/${id}?wait=60`);
     const record = (await answer.json()) as { status: string; error: string };
     expect(record.status).to.equal('failed');

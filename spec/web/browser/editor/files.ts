@@ -148,7 +148,7 @@ describe('The files and the checks of the editor, in a browser', function () {
     await expectText(summary(), 'No problems');
   });
 
-  it('fix nothing where the text was changed since the check', async () => {
+  it('fix nothing where the text was changed since the check, and say so', async () => {
     folder.write('daily.yaml', DAILY.replace('tool: mock', 'tool: mokc'));
     await open('?pipeline=daily');
     const fix = page.locator('.problems .fix');
@@ -158,6 +158,7 @@ describe('The files and the checks of the editor, in a browser', function () {
     await page.keyboard.type('sleep');
     await fix.click();
     await expectText(text(), /tool: sleep$/s);
+    await page.getByText('Nothing was fixed: the text has changed there since the check').waitFor();
     release();
   });
 

@@ -32,12 +32,15 @@ interface EditorOptions {
   readonly onPart: (id: string | undefined) => void;
   readonly onSave: () => void;
   readonly onRun: () => void;
+  /** A fix was not applied: the text has changed where it would change it. */
+  readonly onStaleFix: () => void;
 }
 
 /** The text editor of the page, on CodeMirror. */
 export class CodeEditor {
   readonly #view: EditorView;
   readonly #onPart: EditorOptions['onPart'];
+  readonly #onStaleFix: EditorOptions['onStaleFix'];
   readonly #closeShadow: () => void;
   #part: string | undefined;
   /** The text was changed since the problems were shown last. */
@@ -47,6 +50,7 @@ export class CodeEditor {
 
   constructor(options: EditorOptions) {
     this.#onPart = options.onPart;
+    this.#onStaleFix = options.onStaleFix;
     const shadow = openShadow(options.parent);
     this.#closeShadow = shadow.close;
     this.#view = new EditorView({
@@ -123,7 +127,7 @@ export class CodeEditor {
     for (const { from: start, to: end, text } of fix.edits) {
       const [from, to] = [offsetOf(doc, start), offsetOf(doc, end)];
       const moved = move(from, to);
-      if (moved === undefined) return;
+      if (moved === undefined) return this.#onStaleFix();
       changes.push({ from: moved, to: moved + to - from, insert: text });
     }
     this.#applied.add(fix);

@@ -12,8 +12,8 @@ export function ProblemsPane({ session }: { readonly session: EditSession }) {
       <Summary session={session} />
       {problems.length > 0 && (
         <ol>
-          {problems.slice(0, MOST_LISTED).map((problem, index) => (
-            <Entry key={index} problem={problem} session={session} />
+          {problems.slice(0, MOST_LISTED).map((problem) => (
+            <Entry key={keyOf(problem)} problem={problem} session={session} />
           ))}
         </ol>
       )}
@@ -51,6 +51,11 @@ function Summary({ session }: { readonly session: EditSession }) {
 
 function count(number: number, noun: string): string {
   return number === 0 ? '' : `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** An entry stays one problem's: a click on a fix must not reach the fix of another problem that has moved up. */
+function keyOf({ line, column, path, message }: Problem): string {
+  return `${line}:${column} ${path} ${message}`;
 }
 
 interface EntryProps {
