@@ -95,10 +95,13 @@ export function distFile(name: string): string {
   return join(packageFolder(), 'dist', name);
 }
 
-/** The ending of a file of tests, after the name of the definition beside it (D91). */
-export const TEST_ENDING = /\.test\.(?:yaml|yml)$/;
+/** The endings of a definition, in the order in which they are tried. */
+export const DEFINITION_EXTENSIONS = ['.yaml', '.yml', '.json'] as const;
+
+/** The endings of a file of tests, after the name of the definition beside it (D91), in the order in which they are tried. */
+export const TEST_ENDINGS = ['.test.yaml', '.test.yml'] as const;
 
 /** Returns true if a file has tests of the definition beside it, by its name: it is no definition itself. */
 export function isTestFile(file: string): boolean {
-  return TEST_ENDING.test(file);
+  return TEST_ENDINGS.some((ending) => file.endsWith(ending));
 }

@@ -2,7 +2,7 @@ import { mapSome } from '../common/scheduling/concurrency-limiter.js';
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { describeErrno, isPathInside, isTestFile } from '../common/files.js';
+import { DEFINITION_EXTENSIONS, describeErrno, isPathInside, isTestFile } from '../common/files.js';
 import { LIBRARY_LIMITS } from './limits.js';
 
 /** Tenant of the files that are in no folder of a tenant. */
@@ -32,9 +32,6 @@ export interface Listing {
   /** The files that are left out although they look like definitions, with the reasons. */
   readonly skipped: ReadonlyMap<string, string>;
 }
-
-/** Of the files that may hold definitions, in the order in which a plan looks for them. */
-export const DEFINITION_EXTENSIONS = ['.yaml', '.yml', '.json'] as const;
 
 const EXTENSIONS: ReadonlySet<string> = new Set(DEFINITION_EXTENSIONS);
 

@@ -1,13 +1,13 @@
 import { dirname, extname, posix } from 'node:path';
 import { ToolError } from '../common/errors.js';
-import { isTestFile } from '../common/files.js';
+import { DEFINITION_EXTENSIONS, isTestFile, TEST_ENDINGS } from '../common/files.js';
 import type { Steps } from '../common/scheduling/steps.js';
 import type { Source } from '../definition/text/source.js';
 import { listExternal } from '../plans/load.js';
 import type { PipelineInput } from '../plans/plan.js';
 import { decodeText, readRegularFile } from '../tools/files/regular-file.js';
 import { LIBRARY_LIMITS } from './limits.js';
-import { DEFINITION_EXTENSIONS, inspectFile, type ListedFile } from './list-files.js';
+import { inspectFile, type ListedFile } from './list-files.js';
 
 /** The files of one tenant, as they count. */
 export interface TenantFiles {
@@ -155,9 +155,6 @@ export interface TestsFile {
   readonly file: string;
   readonly text: string;
 }
-
-/** The names that the tests of a definition may have. */
-const TEST_ENDINGS = ['.test.yaml', '.test.yml'];
 
 /**
  * Reads the tests beside a definition; undefined when there are none. Nothing outside of the folder is read, whatever links

@@ -123,7 +123,7 @@ export class Models implements ModelAccess {
   #limiterOf(name: ProviderName): ConcurrencyLimiter {
     let limiter = this.#limiters.get(name);
     if (limiter === undefined) {
-      const { inFlight = MODEL_LIMITS.inFlight, tenantShare = 10 } = this.#options;
+      const { inFlight = MODEL_LIMITS.inFlight, tenantShare } = this.#options;
       limiter = new ConcurrencyLimiter(shareLimit(inFlight, tenantShare));
       this.#limiters.set(name, limiter);
     }

@@ -127,7 +127,7 @@ export interface ToolContext {
   readonly artifacts: ToolArtifacts;
   /**
    * Starts a program (D88), and resolves when it and all that it has started have ended; with the attempt, they are ended.
-   * What it writes is logged while it works, masked. Rejects with a ToolError, not retryable, when nobody has allowed the
+   * Logs its output while it works, masked. Rejects with a ToolError, not retryable, when nobody has allowed the
    * program, or it cannot be started.
    */
   readonly command: (command: ToolCommand) => Promise<CommandResult>;

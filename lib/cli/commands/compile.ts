@@ -83,9 +83,9 @@ export class CompileCommand extends CatalogCommand {
     const maxRepairs = readNumber('--max-repairs', this.maxRepairs, REPAIRS);
     const prompt = await this.#readPrompt();
     const output = this.output === undefined ? undefined : await findOutput(this.output, context);
+    const { model } = this;
     const onProgress = ({ state, attempt }: CompileProgress): void =>
       this.#showProgress(`${WORDS[state]} (answer ${attempt}) …`);
-    const { model } = this;
     const options = { model, maxRepairs, signal, onProgress };
     try {
       const result = await (this.server === undefined

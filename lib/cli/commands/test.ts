@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
 import { WavetrainError } from '../../common/errors.js';
-import { describeErrno, isTestFile } from '../../common/files.js';
+import { describeErrno } from '../../common/files.js';
 import { formatCount } from '../../common/text.js';
 import type { CaseResult } from '../../testing/pipelines/definition-tests.js';
 import type { TestFileReport, TestReport, TestRun } from '../../testing/pipelines/test-pipelines.js';
@@ -112,7 +112,7 @@ export class TestCommand extends CatalogCommand {
         if (changed.some((file) => tools.has(file)))
           context.stderr.write('a file of tools has changed: start the command again to load it\n');
         const tests = await this.#find().catch(() => []);
-        const touched = touchedTests(tests, changed, cwd, isTestFile);
+        const touched = touchedTests(tests, changed, cwd);
         if (touched.length > 0) await this.#runAll(touched, run);
       }
     });

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Clock, delay } from '../../common/clock.js';
+import { isPathInside, isTestFile } from '../../common/files.js';
 
 /** How often files are looked at: no other means works on every file system. */
 const LOOK_DELAY_MS = 300;
@@ -48,22 +49,12 @@ export class FileWatch {
  * The tests that changed files touch: a file of tests itself; any other file may be a definition, part of a plan or run by a
  * task, and touches the tests of its folder and of those above it.
  */
-export function touchedTests(
-  tests: readonly string[],
-  changed: readonly string[],
-  cwd: string,
-  isTest: (file: string) => boolean,
-): string[] {
-  const others = changed.filter((file) => !isTest(file));
+export function touchedTests(tests: readonly string[], changed: readonly string[], cwd: string): string[] {
+  const others = changed.filter((file) => !isTestFile(file));
   return tests.filter((test) => {
     const path = resolve(cwd, test);
-    return changed.includes(path) || others.some((file) => isBelow(file, dirname(path)));
+    return changed.includes(path) || others.some((file) => isPathInside(file, dirname(path)));
   });
-}
-
-function isBelow(file: string, folder: string): boolean {
-  const path = relative(folder, file);
-  return !path.startsWith('..');
 }
 
 type Signatures = ReadonlyMap<string, string>;

@@ -6,8 +6,10 @@ export interface Limit {
   readonly guaranteed?: number;
 }
 
+const DEFAULT_SHARE_PERCENT = 10;
+
 /** A limit of which each tenant is guaranteed a percentage, rounded up. */
-export function shareLimit(total: number, guaranteedPercent: number): Limit {
+export function shareLimit(total: number, guaranteedPercent: number = DEFAULT_SHARE_PERCENT): Limit {
   return { total, guaranteed: Math.ceil((total * guaranteedPercent) / 100) };
 }
 

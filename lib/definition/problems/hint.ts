@@ -24,7 +24,7 @@ export type Change =
   | { readonly kind: 'remove' }
   /** Adds an entry to a list, which is added too when it is missing. */
   | { readonly kind: 'append'; readonly path: Path; readonly value: Json }
-  /** Writes `:name` in place of templates in a text, and the templates into a map of params. */
+  /** Writes names in place of templates in a statement or a script, and the templates into a map of params or variables. */
   | {
       readonly kind: 'bind';
       readonly path: Path;

@@ -26,6 +26,9 @@ const MIN_PART = 3;
 /** A secret that may be the text of a number. */
 const NUMERIC = /^[-+.\dEe]+$/;
 
+/** Masks a text, and knows how much of a text must be there to recognise a secret in it. */
+export type LineMasker = Pick<Masker, 'mask' | 'longest' | 'longestWithBreak'>;
+
 /**
  * Replaces secrets in texts by `***`, also in the encodings of {@link encodeSecret} (D61). Where secrets overlap, all of
  * them are replaced together.

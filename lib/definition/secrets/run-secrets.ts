@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { WavetrainError } from '../../common/errors.js';
 import { formatFirst } from '../../common/text.js';
 import { findSecretProblem } from './encodings.js';
-import { MASK, Masker } from './masker.js';
+import { type LineMasker, MASK, Masker } from './masker.js';
 
 /** Where the values of secrets come from (D61). */
 export interface SecretSource {
@@ -32,9 +32,6 @@ const MAX_LISTED = 5;
 
 /** Digests compare secrets within this process, and say nothing outside of it. */
 const DIGEST_KEY = randomBytes(32);
-
-/** A masker with the lengths of its secrets. */
-type LineMasker = Pick<Masker, 'mask' | 'longest' | 'longestWithBreak'>;
 
 const NO_MASKER: LineMasker = { mask: (text) => text, longest: 0, longestWithBreak: 0 };
 

@@ -18,7 +18,7 @@ interface TenantFileKind {
   readonly noun: string;
   /** Shows how the file is written. */
   readonly shape: string;
-  /** What a tenant has, as in `a tenant has a map of names and values`. */
+  /** Ends `a tenant has …`, as in `a map of names and values`. */
   readonly tenantShape: string;
 }
 

@@ -68,7 +68,7 @@ export async function openTests({ text, definition }: TestSources, setup: TestSe
   return { ok: true, tests: new DefinitionTests(named.cases, source, runner, new CoverageCount(tested)) };
 }
 
-/** What came out of a case, and where it differs from what it expects. */
+/** The result of a case, with its differences from the expected one. */
 export interface CaseResult {
   readonly index: number;
   readonly expect: TestExpectation;

@@ -2,10 +2,7 @@ import type { Stats } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { WavetrainError } from '../../common/errors.js';
-import { describeErrno, isTestFile, TEST_ENDING } from '../../common/files.js';
-
-/** The endings of a definition, in the order in which they are tried. */
-const DEFINITION_ENDINGS = ['.yaml', '.yml', '.json'];
+import { DEFINITION_EXTENSIONS, describeErrno, isTestFile, TEST_ENDINGS } from '../../common/files.js';
 
 /** Folders that a search leaves out. */
 const LEFT_OUT = new Set(['node_modules', 'dist']);
@@ -15,8 +12,8 @@ const MAX_ENTRIES = 100_000;
 
 /** The files that may have the definition of tests, in the order in which they are looked for. */
 export function definitionsBeside(testFile: string): string[] {
-  const name = testFile.replace(TEST_ENDING, '');
-  return DEFINITION_ENDINGS.map((ending) => `${name}${ending}`);
+  const name = withoutEnding(testFile, TEST_ENDINGS);
+  return DEFINITION_EXTENSIONS.map((ending) => `${name}${ending}`);
 }
 
 /**
@@ -45,7 +42,7 @@ async function findAt(path: string, search: Search): Promise<string[]> {
     throw unreadable(`there are no tests in "${path}"`);
   }
   if (isTestFile(path)) return [path];
-  const beside = ['.yaml', '.yml'].map((ending) => path.replace(/\.(?:yaml|yml|json)$/, `.test${ending}`));
+  const beside = TEST_ENDINGS.map((ending) => `${withoutEnding(path, DEFINITION_EXTENSIONS)}${ending}`);
   for (const file of beside) if (await exists(resolve(cwd, file))) return [file];
   throw unreadable(`"${path}" has no tests: there is no ${basename(beside[0] ?? path)} in ${dirname(path)}`);
 }
@@ -66,6 +63,11 @@ async function findBelow(folder: string, search: Search): Promise<string[]> {
     else if (isTestFile(entry.name)) found.push(path);
   }
   return found;
+}
+
+function withoutEnding(path: string, endings: readonly string[]): string {
+  const ending = endings.find((end) => path.endsWith(end)) ?? '';
+  return path.slice(0, path.length - ending.length);
 }
 
 async function statOf(path: string, cwd: string): Promise<Stats> {

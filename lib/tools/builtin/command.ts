@@ -4,13 +4,7 @@ import { ellipsize, formatCount, joinFirst } from '../../common/text.js';
 import { COMMAND_LIMITS, type CommandResult } from '../commands/command.js';
 import { defineTool } from '../tool.js';
 
-/** How each shell is given a script. */
-const SHELLS: Readonly<Record<string, (script: string) => [string, ...string[]]>> = {
-  bash: (script) => ['bash', '-c', script],
-  sh: (script) => ['sh', '-c', script],
-  python3: (script) => ['python3', '-c', script],
-  node: (script) => ['node', '-e', script],
-};
+const SHELLS = ['bash', 'sh', 'python3', 'node'] as const;
 
 /** Starts a program, or a script in a shell, where a person has allowed it (D88). */
 export const command = defineTool({
@@ -31,7 +25,7 @@ export const command = defineTool({
     },
     shell: {
       type: 'string',
-      enum: Object.keys(SHELLS),
+      enum: SHELLS,
       default: 'bash',
       description: 'the program that runs the script',
     },
@@ -96,13 +90,13 @@ export const command = defineTool({
 function readArguments(
   run: readonly (string | number | boolean)[] | undefined,
   script: string | undefined,
-  shell: string,
+  shell: (typeof SHELLS)[number],
 ): [string, ...string[]] {
   if ((run === undefined) === (script === undefined))
     throw ToolError.nonRetryable(
       `give exactly one of "run" and "script": ${run === undefined ? 'neither is' : 'both are'} given`,
     );
-  if (script !== undefined) return (SHELLS[shell] ?? SHELLS['sh'])?.(script) ?? ['sh', '-c', script];
+  if (script !== undefined) return [shell, shell === 'node' ? '-e' : '-c', script];
   const [program = '', ...args] = (run ?? []).map(String);
   const withNul = [program, ...args].find((argument) => argument.includes('\0'));
   if (program === '' || withNul !== undefined)

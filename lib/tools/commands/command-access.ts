@@ -45,8 +45,6 @@ export interface CommandAccessOptions {
   readonly ledger?: CommandLedger;
 }
 
-const DEFAULT_SHARE_PERCENT = 10;
-
 /** @returns access to the programs that somebody has allowed; by default to none */
 export function commandAccess(options: CommandAccessOptions = {}): CommandAccess {
   return new LocalCommands(options);
@@ -68,7 +66,7 @@ class LocalCommands implements CommandAccess {
     programs = directPrograms,
     folder,
     env = systemEnvironment(),
-    atWork = shareLimit(COMMAND_LIMITS.atWork, DEFAULT_SHARE_PERCENT),
+    atWork = shareLimit(COMMAND_LIMITS.atWork),
     ledger = NO_LEDGER,
   }: CommandAccessOptions) {
     this.#allowed = typeof allowed === 'function' ? allowed : () => allowed;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.js';
 import type { ToolArtifacts } from '../files/artifacts.js';
-import type { LineMasker } from './masked-lines.js';
+import type { LineMasker } from '../../definition/secrets/masker.js';
 
 /** The attempt that starts a command. */
 export interface CommandCaller {

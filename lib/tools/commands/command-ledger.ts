@@ -10,7 +10,7 @@ const MARK = 'WAVETRAIN_COMMAND';
 
 /** A command that is about to start. */
 interface LedgerEntry {
-  /** What the program must see of it. */
+  /** Variables by which a process of the command is found again. */
   readonly environment: Readonly<Record<string, string>>;
   /** Call when no process of the command is left. */
   readonly ended: () => Promise<void>;

@@ -1,6 +1,7 @@
 import { ellipsize, formatMebibytes } from '../../common/text.js';
+import type { LineMasker } from '../../definition/secrets/masker.js';
 import { COMMAND_LIMITS } from './command.js';
-import { type LineMasker, MaskedLines } from './masked-lines.js';
+import { MaskedLines } from './masked-lines.js';
 
 /** Bytes of one stream that are kept once its output is not logged any more, for the last lines. */
 const TAIL_BYTES = 64 * 2 ** 10;

@@ -1,13 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-
-/** Masks a text, and knows how much of a text must be there to recognise a secret in it (D61). */
-export interface LineMasker {
-  readonly mask: (text: string) => string;
-  /** Characters of the longest secret, in the longest of its encodings; 0 without secrets. */
-  readonly longest: number;
-  /** The same of secrets in which a line break stands. */
-  readonly longestWithBreak: number;
-}
+import type { LineMasker } from '../../definition/secrets/masker.js';
 
 /** A longer line is given out in parts. */
 const MAX_LINE_LENGTH = 4000;

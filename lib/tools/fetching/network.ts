@@ -48,8 +48,6 @@ export function networkAccess(options: NetworkOptions = {}): NetworkAccess {
   return new GuardedNetwork(options);
 }
 
-const DEFAULT_SHARE_PERCENT = 10;
-
 class GuardedNetwork implements NetworkAccess {
   readonly #rules: AddressRules;
   readonly #inFlight: ConcurrencyLimiter;
@@ -60,7 +58,7 @@ class GuardedNetwork implements NetworkAccess {
 
   constructor({ inFlight, ...rules }: NetworkOptions) {
     this.#rules = rules;
-    const limit = inFlight ?? shareLimit(FETCH_LIMITS.inFlight, DEFAULT_SHARE_PERCENT);
+    const limit = inFlight ?? shareLimit(FETCH_LIMITS.inFlight);
     this.#inFlight = new ConcurrencyLimiter(limit, stoppedError);
   }
 

@@ -8,7 +8,7 @@ import type { ObjectContext } from './object-stores/open-store.js';
 import { openRegularFile, readRegularFile } from './regular-file.js';
 import { type WritableFolders, writeInside } from './written-file.js';
 
-/** What tools may do with files besides reading them. */
+/** The rights of tools besides reading, and the words for folders. */
 export interface FileAccessOptions {
   /** Where tools may write files, which they may read, too. Default: nowhere. */
   readonly writable?: WritableFolders | undefined;

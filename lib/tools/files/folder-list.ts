@@ -6,7 +6,7 @@ import { readError } from './regular-file.js';
 import { TRANSFER_LIMITS } from './transfer-limits.js';
 import { isUnfinished } from './written-file.js';
 
-/** What a folder has in it, before it is known how large it is. */
+/** A file or folder in a folder, before its size is known. */
 interface FoundName {
   readonly name: string;
   readonly isFolder: boolean;

@@ -40,7 +40,13 @@ export async function openRegularFile(real: string, displayPath: string): Promis
 /** Opens the file again: nobody closes one that is never read. */
 async function* readPieces(real: string, displayPath: string): AsyncGenerator<Uint8Array, undefined> {
   const { handle } = await describingFailures(displayPath, () => openSafely(real, displayPath));
+  return yield* readOpened(handle);
+}
 
+const PIECE_BYTES = 2 ** 18;
+
+/** Reads an opened file piece by piece, and closes it. */
+export async function* readOpened(handle: FileHandle): AsyncGenerator<Uint8Array, undefined> {
   try {
     const stream = handle.createReadStream({ autoClose: false, highWaterMark: PIECE_BYTES });
     yield* stream as AsyncIterable<Buffer>;
@@ -49,8 +55,6 @@ async function* readPieces(real: string, displayPath: string): AsyncGenerator<Ui
   }
   return undefined;
 }
-
-const PIECE_BYTES = 2 ** 18;
 
 type SafeFile = Pick<Stats, 'size' | 'mtimeMs'> & { readonly handle: FileHandle };
 

@@ -65,7 +65,7 @@ export class McpConnection {
     );
     this.#options = options;
     this.#output = this.#createOutput();
-    this.#limiter = new ConcurrencyLimiter(shareLimit(MCP_LIMITS.inFlight, options.tenantShare ?? 10));
+    this.#limiter = new ConcurrencyLimiter(shareLimit(MCP_LIMITS.inFlight, options.tenantShare));
   }
 
   /**

@@ -35,7 +35,7 @@ import {
 /** In the working directory, for the files that tools write by name. */
 const DEFAULT_OUTPUT_FOLDER = 'outputs';
 
-const COMMANDS_ADVICE = 'allow it with --allow-commands=NAMES, or --allow-commands for all';
+const ALLOW_ADVICE = 'allow it with --allow-commands=NAMES, or --allow-commands for all';
 
 /** The registry that runs pipelines and plans in this process, with its history and its folder of outputs. */
 interface LocalRegistry {
@@ -85,7 +85,7 @@ export async function openLocalRegistry(
   const [folderOfFile] = fileRoots;
   const commands = commandAccess({
     allowed: () => allowed,
-    advice: COMMANDS_ADVICE,
+    advice: ALLOW_ADVICE,
     folder: folderOfFile,
     env,
   });

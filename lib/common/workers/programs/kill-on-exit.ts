@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Writable } from 'node:stream';
+import { Socket } from 'node:net';
 import type { Program } from './program-launcher.js';
 
 /**
@@ -51,7 +51,7 @@ class GroupWatch {
 
   #write(line: string): void {
     if (this.#shell === undefined) this.#start();
-    else stdinOf(this.#shell)?.write(line);
+    else this.#shell.stdin?.write(line);
   }
 
   /** A shell that somebody has ended is replaced with the next group. */
@@ -69,16 +69,12 @@ class GroupWatch {
     // No shell, or one that somebody has ended: nothing is lost but the watch.
     shell.once('error', forget).once('exit', forget);
     shell.unref();
-    const stdin = stdinOf(shell);
-    stdin?.on('error', () => undefined);
-    if (stdin !== undefined && 'unref' in stdin && typeof stdin.unref === 'function') stdin.unref();
+    const { stdin } = shell;
+    stdin.on('error', () => undefined);
+    if (stdin instanceof Socket) stdin.unref();
     this.#shell = shell;
-    for (const [group, seconds] of this.#groups) stdin?.write(`+ ${group} ${seconds}\n`);
+    for (const [group, seconds] of this.#groups) stdin.write(`+ ${group} ${seconds}\n`);
   }
-}
-
-function stdinOf({ stdin }: ChildProcess): Writable | undefined {
-  return stdin ?? undefined;
 }
 
 const watch = new GroupWatch();

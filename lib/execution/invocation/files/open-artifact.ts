@@ -2,11 +2,11 @@ import type { FileHandle } from 'node:fs/promises';
 import { errorMessage, ToolError } from '../../../common/errors.js';
 import { ellipsize, joinFirst } from '../../../common/text.js';
 import type { OpenedArtifact } from '../../../tools/files/artifacts.js';
+import { readOpened } from '../../../tools/files/regular-file.js';
 import type { ArtifactStore } from './artifact-store.js';
 
 const MAX_SHOWN = 100;
 const MAX_LISTED = 10;
-const PIECE_BYTES = 2 ** 18;
 
 /**
  * Opens a file of the run for a tool: one that a task has written which has succeeded. Rejects with a ToolError, not retryable, that
@@ -30,12 +30,7 @@ async function* readPieces(
   } catch (error) {
     throw ToolError.nonRetryable(`the file "${name}" of the run cannot be read: ${errorMessage(error)}`);
   }
-  try {
-    yield* handle.createReadStream({ autoClose: false, highWaterMark: PIECE_BYTES }) as AsyncIterable<Buffer>;
-  } finally {
-    await handle.close();
-  }
-  return undefined;
+  return yield* readOpened(handle);
 }
 
 function describeMissing(store: ArtifactStore, runId: string, name: string): ToolError {

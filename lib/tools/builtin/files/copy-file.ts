@@ -14,6 +14,7 @@ import {
   IF_EXISTS,
   nameOfPlace,
   openSource,
+  skippedTransfer,
   type TransferResult,
   type TransferTarget,
   writeTarget,
@@ -82,7 +83,7 @@ async function copyWithinStore(
   const isNew = ifExists !== 'replace';
   if (isNew && (await store.find(place.object)) !== undefined) {
     if (ifExists === 'error') throw exists(place.object);
-    return { status: 'skipped', path: place.url, size: null, sha256: null, etag: null };
+    return skippedTransfer(place.url);
   }
   const etag = await store.copy(source.object, place.object, isNew);
   return { status: 'written', path: place.url, size: found.size, sha256: null, etag };

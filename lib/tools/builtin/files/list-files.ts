@@ -19,7 +19,7 @@ interface ListedFile {
   readonly is_folder: boolean;
 }
 
-/** What is found, before it is known whether it is wanted. */
+/** A file or folder that a list may leave out. */
 interface FoundEntry {
   /** Below the folder that is listed. */
   readonly relative: string;

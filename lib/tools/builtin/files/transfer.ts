@@ -16,7 +16,7 @@ export interface TransferSource extends SizedContent {
   readonly mediaType: string | undefined;
 }
 
-/** What happens to a file that is there already. */
+/** Says how a transfer treats a file that is there already. */
 export const IF_EXISTS = ['replace', 'error', 'skip'] as const;
 
 export interface TransferTarget {
@@ -115,13 +115,13 @@ async function transfer(
     const written = await foldersOf(context).write(place.path, content, isNew);
     if (written !== undefined)
       return { status: 'written', path: written.path, ...content.measured(), etag: null };
-    if (ifExists === 'skip') return skipped(place.path);
+    if (ifExists === 'skip') return skippedTransfer(place.path);
     throw ToolError.nonRetryable(`"${place.path}" exists, and "if_exists" is "error"`);
   }
   const { object, url } = place;
   const store = openStore(object.bucket, connection, context);
   if (isNew && (await store.find(object)) !== undefined) {
-    if (ifExists === 'skip') return skipped(url);
+    if (ifExists === 'skip') return skippedTransfer(url);
     throw exists(object);
   }
   const upload = { size: source.size, pieces: content };
@@ -129,7 +129,7 @@ async function transfer(
   return { status: 'written', path: url, ...content.measured(), etag };
 }
 
-function skipped(path: string): TransferResult {
+export function skippedTransfer(path: string): TransferResult {
   return { status: 'skipped', path, size: null, sha256: null, etag: null };
 }
 

@@ -12,6 +12,12 @@ export interface SqlColumn {
 /** The values of a row, in the order of the columns, as JSON keeps them without loss. */
 export type SqlRow = readonly Json[];
 
+/** Writes an integer as a number as long as JSON keeps all of its digits, and as its text beyond. */
+export function toJsonInteger(integer: bigint | string): number | string {
+  const number = Number(integer);
+  return Number.isSafeInteger(number) ? number : String(integer);
+}
+
 /** The rows of one statement. The database makes no more of them than are read, and a few more. */
 export interface SqlCursor {
   readonly columns: readonly SqlColumn[];
@@ -51,7 +57,7 @@ export interface SqlSession {
   close(): void;
 }
 
-/** What a task wants of a database. */
+/** A database, and the rights that a task needs there. */
 export interface SqlRequest {
   readonly url: string;
   /** The statements seem to read, or the task says so: the database refuses writes. */

@@ -3,8 +3,8 @@ import { ToolError } from '../../../common/errors.js';
 import type { Launcher } from '../../../common/workers/launcher.js';
 import type { SqlDatabase } from './database.js';
 import { duckdb, sqlite } from './local/local-databases.js';
-import { mysql } from './mysql/mysql.js';
-import { postgres } from './postgres/postgres.js';
+import { mysql } from './servers/mysql/mysql.js';
+import { postgres } from './servers/postgres/postgres.js';
 
 export interface DatabaseOptions {
   /** Starts the processes that read files of SQLite and DuckDB. Default: this process does. */

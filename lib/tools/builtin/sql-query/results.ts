@@ -8,7 +8,7 @@ import type { SqlColumn, SqlCursor, SqlRow } from './database.js';
 import { SQL_LIMITS } from './limits.js';
 import { type RowFormat, ROW_FORMATS, RowWriter } from './row-files.js';
 
-/** What a task gets of one statement. */
+/** The result of one statement, as a task gets it. */
 export interface SqlResult {
   readonly columns: readonly SqlColumn[];
   /** As objects by the names of the columns; empty when they are in a file. */

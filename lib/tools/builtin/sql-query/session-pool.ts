@@ -14,8 +14,6 @@ interface IdleSession {
   readonly timer: unknown;
 }
 
-const DEFAULT_SHARE_PERCENT = 10;
-
 /**
  * The connections to databases. A task takes one for itself; afterwards it waits some time for another task of the same
  * tenant with the same database and password. Tasks beyond the limit wait, fairly between tenants (D25).
@@ -28,8 +26,8 @@ export class SessionPool {
   readonly #used = new Set<SqlSession>();
   #isClosed = false;
 
-  /** @param sharePercent of the limit that is guaranteed to each tenant */
-  constructor(sharePercent = DEFAULT_SHARE_PERCENT) {
+  /** @param sharePercent of the limits that is guaranteed to each tenant. Default: 10 */
+  constructor(sharePercent?: number) {
     const createLimiter = (total: number): ConcurrencyLimiter =>
       new ConcurrencyLimiter(shareLimit(total, sharePercent), stoppedError);
     this.#atWork = createLimiter(SQL_LIMITS.atOnce);
@@ -91,7 +89,7 @@ export class SessionPool {
     }
   }
 
-  /** What a task has got stays, also when its connection cannot be used again. */
+  /** Closes a session that fails to reset: its task has its result already. */
   async #reset(session: SqlSession, hasOnlyRead: boolean): Promise<void> {
     try {
       await session.reset(hasOnlyRead);

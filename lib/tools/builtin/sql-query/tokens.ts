@@ -11,7 +11,7 @@ export interface Token {
 /** How a database writes statements, as far as it decides where a `:name` may stand. */
 export interface Dialect {
   readonly name: 'PostgreSQL' | 'MySQL' | 'SQLite' | 'DuckDB';
-  /** What a placeholder begins with. */
+  /** The first letter of a placeholder. */
   readonly placeholder: '$' | '?';
   /** True when placeholders have numbers, so that a name may stand several times. */
   readonly numbersParams: boolean;

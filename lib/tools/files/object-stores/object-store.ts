@@ -6,7 +6,7 @@ import { formatObjectUrl, type ObjectName } from './object-url.js';
 import { type ObjectPage, readAnswerText, readObjectPage } from './store-answers.js';
 import { StoreClient, type StoreContext } from './store-request.js';
 
-/** What is known of an object without reading it. */
+/** The properties of an object that a store gives without its content. */
 export interface ObjectInfo {
   readonly size: number;
   readonly etag: string;

@@ -2,7 +2,7 @@ import { ToolError } from '../../../common/errors.js';
 import { ellipsize } from '../../../common/text.js';
 import { TRANSFER_LIMITS } from '../transfer-limits.js';
 
-/** What a URL such as `s3://bucket/folder/report.csv` names. */
+/** The bucket and the key in a URL such as `s3://bucket/folder/report.csv`. */
 export interface ObjectName {
   readonly bucket: string;
   /** Empty for the bucket itself. */

@@ -7,7 +7,7 @@ import { type NetworkOptions, networkAccess } from '../../../../lib/tools/fetchi
 import type { ToolContext } from '../../../../lib/tools/tool.js';
 import { type TestContext, type TestContextOptions, toolContext } from '../../../support/tool-context.js';
 
-/** What a task gets of one statement, or of several. */
+/** The result of one statement, or of several, as a task gets it. */
 interface SqlOutput {
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly rows: readonly JsonObject[];

@@ -7,7 +7,7 @@ import type {
 } from '@duckdb/node-api';
 import { errorMessage, ToolError } from '../../../../common/errors.js';
 import type { Json } from '../../../../common/json/json.js';
-import type { SqlColumn } from '../database.js';
+import { type SqlColumn, toJsonInteger } from '../database.js';
 import { SQL_LIMITS } from '../limits.js';
 import type { FileTable, LocalEngine, OpenRequest } from './messages.js';
 
@@ -30,8 +30,6 @@ export async function openDuckdb({ path = ':memory:', readOnly, tables }: OpenRe
     `allowed_paths = [${paths.join(', ')}]`,
     "temp_directory = ''",
     "TimeZone = 'UTC'",
-    'autoinstall_known_extensions = false',
-    'autoload_known_extensions = false',
     'allow_community_extensions = false',
     'allow_persistent_secrets = false',
     'enable_external_access = false',
@@ -133,7 +131,7 @@ class DuckdbEngine implements LocalEngine {
   }
 
   readonly #toJson = (value: DuckDBValue, type: DuckDBType): DuckJson => {
-    if (typeof value === 'bigint') return toInteger(value);
+    if (typeof value === 'bigint') return toJsonInteger(value);
     if (value instanceof this.#duckdb.DuckDBBlobValue) return Buffer.from(value.bytes).toString('base64');
     const json = this.#duckdb.JsonDuckDBValueConverter(value, type, this.#toJson);
     return typeof json === 'string' && String(type).startsWith('TIMESTAMP') ? toTime(json) : json;
@@ -144,11 +142,6 @@ class DuckdbEngine implements LocalEngine {
     if (Array.isArray(value)) return this.#duckdb.listValue(value.map((part) => this.#toParameter(part)));
     return typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
   }
-}
-
-function toInteger(value: bigint): number | string {
-  const isSafe = value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
-  return isSafe ? Number(value) : String(value);
 }
 
 function toTime(text: string): string {

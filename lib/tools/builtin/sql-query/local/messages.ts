@@ -8,7 +8,7 @@ export interface FileTable {
   readonly reader: 'read_csv' | 'read_parquet' | 'read_json_auto';
 }
 
-/** What a process opens: one file of one database. */
+/** Asks a process to open one file of one database. */
 export interface OpenRequest {
   readonly kind: 'open';
   readonly engine: 'sqlite' | 'duckdb';

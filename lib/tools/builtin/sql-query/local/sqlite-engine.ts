@@ -2,7 +2,7 @@ import type Database from 'libsql';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Json } from '../../../../common/json/json.js';
 import { errorCode, ToolError } from '../../../../common/errors.js';
-import type { SqlColumn } from '../database.js';
+import { type SqlColumn, toJsonInteger } from '../database.js';
 import { SQL_LIMITS } from '../limits.js';
 import type { LocalEngine, OpenRequest } from './messages.js';
 import { findRefusedFunction } from './sqlite-functions.js';
@@ -142,10 +142,7 @@ function toParameter(value: Json): unknown {
 }
 
 function toValue(value: unknown): Json {
-  if (typeof value === 'bigint')
-    return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
-      ? Number(value)
-      : String(value);
+  if (typeof value === 'bigint') return toJsonInteger(value);
   if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   return typeof value === 'string' ? value : null;

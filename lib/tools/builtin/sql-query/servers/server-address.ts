@@ -1,5 +1,5 @@
-import { ToolError } from '../../../common/errors.js';
-import { joinFirst } from '../../../common/text.js';
+import { ToolError } from '../../../../common/errors.js';
+import { joinFirst } from '../../../../common/text.js';
 
 /** How a connection is encrypted: not at all, without a look at the certificate, or with it. */
 export type TlsMode = 'disable' | 'require' | 'verify-full';

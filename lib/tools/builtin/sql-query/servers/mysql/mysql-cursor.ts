@@ -1,8 +1,8 @@
 import type { Connection, FieldPacket, Query } from 'mysql2';
-import { ToolError } from '../../../../common/errors.js';
-import type { Json } from '../../../../common/json/json.js';
-import type { SqlColumn, SqlCursor, SqlRow } from '../database.js';
-import { SQL_LIMITS } from '../limits.js';
+import { ToolError } from '../../../../../common/errors.js';
+import type { Json } from '../../../../../common/json/json.js';
+import type { SqlColumn, SqlCursor, SqlRow } from '../../database.js';
+import { SQL_LIMITS } from '../../limits.js';
 import { toValue, mysqlTypeName } from './mysql-values.js';
 
 /** One statement of MySQL. The socket is read as the rows are. */

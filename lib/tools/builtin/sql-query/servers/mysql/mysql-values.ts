@@ -1,4 +1,5 @@
-import type { Json } from '../../../../common/json/json.js';
+import type { Json } from '../../../../../common/json/json.js';
+import { toJsonInteger } from '../../database.js';
 
 /** The types of columns by the numbers of the protocol. */
 const TYPES: ReadonlyMap<number, string> = new Map([
@@ -45,7 +46,7 @@ export function toValue(value: unknown, type: number | undefined): Json {
     case 'number':
       return Number.isFinite(value) ? value : String(value);
     case 'bigint':
-      return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
+      return toJsonInteger(value);
     case 'boolean':
       return value;
     default:

@@ -1,18 +1,17 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import type { Connection, ConnectionOptions } from 'mysql2';
-import { errorCode, errorMessage, ToolError } from '../../../../common/errors.js';
-import { cutText } from '../../../../common/text.js';
-import type { ToolContext } from '../../../tool.js';
-import type { SqlDatabase, SqlSession } from '../database.js';
-import { SQL_LIMITS } from '../limits.js';
-import { readServerAddress, type ServerAddress } from '../server-address.js';
-import type { BoundStatement } from '../statement.js';
-import { MYSQL } from '../tokens.js';
+import { errorCode, errorMessage, ToolError } from '../../../../../common/errors.js';
+import { cutText } from '../../../../../common/text.js';
+import type { ToolContext } from '../../../../tool.js';
+import type { SqlDatabase, SqlSession } from '../../database.js';
+import { SQL_LIMITS } from '../../limits.js';
+import type { ServerAddress } from '../server-address.js';
+import { findServer, MAX_MESSAGE, ServerSession } from '../server-session.js';
+import type { BoundStatement } from '../../statement.js';
+import { MYSQL } from '../../tokens.js';
 import { MysqlCursor } from './mysql-cursor.js';
 import { toMysqlParameter } from './mysql-values.js';
 import { watchPackets } from './packet-sizes.js';
-
-const DEFAULT_PORT = 3306;
 
 type CreateConnection = typeof import('mysql2')['createConnection'];
 
@@ -20,26 +19,14 @@ type CreateConnection = typeof import('mysql2')['createConnection'];
 export const mysql: SqlDatabase = {
   dialect: MYSQL,
   check: () => undefined,
-  prepare: async ({ url, readOnly }) => {
-    const address = readServerAddress(url, DEFAULT_PORT);
-    return {
-      key: JSON.stringify(['mysql', address, readOnly]),
-      isLocal: false,
-      connect: (context) => connect(address, readOnly, context),
-    };
-  },
+  prepare: async (request) => findServer(request, { name: 'mysql', defaultPort: 3306, connect }),
 };
 
 async function connect(address: ServerAddress, readOnly: boolean, context: ToolContext): Promise<SqlSession> {
   const { createConnection } = (await import('mysql2')).default;
   const socket = await context.connect(address.host, address.port);
   const session = new MysqlSession(createConnection, address, socket, readOnly);
-  try {
-    await session.begin(context);
-  } catch (error) {
-    socket.destroy();
-    throw describeError(error, 'no connection to MySQL');
-  }
+  await session.begin('MySQL', context);
   return session;
 }
 
@@ -69,52 +56,32 @@ function createOptions(
   };
 }
 
-class MysqlSession implements SqlSession {
+class MysqlSession extends ServerSession {
   readonly #connection: Connection;
   readonly #createConnection: CreateConnection;
   readonly #address: ServerAddress;
-  readonly #socket: Socket;
   readonly #readOnly: boolean;
   #cursor: MysqlCursor | undefined;
-  #failure: unknown;
   #rowLimit = 0;
 
   constructor(createConnection: CreateConnection, address: ServerAddress, socket: Socket, readOnly: boolean) {
+    super(socket);
     this.#createConnection = createConnection;
     this.#address = address;
-    this.#socket = socket;
     this.#readOnly = readOnly;
     this.#connection = createConnection(createOptions(address, socket));
     const onLost = (error: unknown): void => {
-      this.#failure ??= error;
-      this.#cursor?.fail(this.#failure);
+      this.fail(error);
+      this.#cursor?.fail(error);
     };
     this.#connection.on('error', onLost);
     this.#connection.on('end', () => onLost(new ToolError('the connection has ended')));
-    watchPackets(this.#connection, (error) => {
-      this.#failure ??= error;
-      socket.destroy(error);
-    });
+    watchPackets(this.#connection, this.breakOff);
   }
 
-  get isUsable(): boolean {
-    return this.#failure === undefined && !this.#socket.destroyed;
-  }
-
-  /** Logs in within the time that a connection may take. */
-  async begin({ clock, signal }: ToolContext): Promise<void> {
-    const end = (): void => void this.#socket.destroy();
-    const timer = clock.setTimeout(end, SQL_LIMITS.connectMs);
-    signal.addEventListener('abort', end);
-    try {
-      await this.#run(`SET time_zone = '+00:00'`);
-      if (this.#readOnly) await this.#run('SET SESSION TRANSACTION READ ONLY');
-    } catch (error) {
-      throw this.#failure ?? error;
-    } finally {
-      clock.clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-    }
+  protected async logIn(): Promise<void> {
+    await this.#run(`SET time_zone = '+00:00'`);
+    if (this.#readOnly) await this.#run('SET SESSION TRANSACTION READ ONLY');
   }
 
   #run(sql: string): Promise<void> {
@@ -133,8 +100,8 @@ class MysqlSession implements SqlSession {
     return await this.#cursor.opened;
   }
 
-  describe(error: unknown): unknown {
-    return describeError(this.#failure ?? error, 'the query failed');
+  protected explain(error: unknown, what: string): ToolError {
+    return describeError(error, what);
   }
 
   control(verb: 'begin' | 'commit' | 'rollback'): Promise<void> {
@@ -142,12 +109,10 @@ class MysqlSession implements SqlSession {
   }
 
   /** Asks for it on another connection to the same address, as MySQL wants it. */
-  async cancel(): Promise<void> {
-    this.#failure ??= new ToolError('the query was stopped');
+  protected async requestEnd(): Promise<void> {
     const { threadId } = this.#connection;
-    const host = this.#socket.remoteAddress;
+    const host = this.socket.remoteAddress;
     if (host !== undefined && threadId > 0) await this.#kill(host, threadId);
-    this.#socket.destroy();
   }
 
   #kill(host: string, threadId: number): Promise<void> {
@@ -164,12 +129,7 @@ class MysqlSession implements SqlSession {
 
   async reset(hasOnlyRead: boolean): Promise<void> {
     // Variables and temporary tables of one task would be there for the next one.
-    if (!hasOnlyRead) this.#failure ??= new ToolError('the session was used');
-  }
-
-  keepAlive(isUsed: boolean): void {
-    if (isUsed) this.#socket.ref();
-    else this.#socket.unref();
+    if (!hasOnlyRead) this.fail(new ToolError('the session was used'));
   }
 
   close(): void {
@@ -180,7 +140,6 @@ class MysqlSession implements SqlSession {
 const PASSING =
   /^(?:ER_LOCK_DEADLOCK|ER_LOCK_WAIT_TIMEOUT|ER_CON_COUNT_ERROR|ER_SERVER_SHUTDOWN|PROTOCOL_CONNECTION_LOST|E[A-Z]+)$/;
 const READ_ONLY = 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION';
-const MAX_MESSAGE = 1000;
 
 /** @param what failed */
 function describeError(error: unknown, what: string): ToolError {

@@ -1,6 +1,6 @@
-import { ToolError } from '../../../../common/errors.js';
-import { isObject } from '../../../../common/json/json.js';
-import { formatMebibytes } from '../../../../common/text.js';
+import { ToolError } from '../../../../../common/errors.js';
+import { isObject } from '../../../../../common/json/json.js';
+import { formatMebibytes } from '../../../../../common/text.js';
 
 /** The longest packet: a longer message comes in several, which mysql2 would put together in memory. */
 const LONGEST = 0xff_ff_ff;

@@ -1,7 +1,7 @@
-import { ToolError } from '../../../../common/errors.js';
-import { isObject } from '../../../../common/json/json.js';
-import { formatMebibytes } from '../../../../common/text.js';
-import { SQL_LIMITS } from '../limits.js';
+import { ToolError } from '../../../../../common/errors.js';
+import { isObject } from '../../../../../common/json/json.js';
+import { formatMebibytes } from '../../../../../common/text.js';
+import { SQL_LIMITS } from '../../limits.js';
 
 /** A letter for the kind, and the length of the rest with these four bytes. */
 const HEADER_BYTES = 5;

@@ -1,11 +1,11 @@
 import type { Connection, Submittable } from 'pg';
-import { ToolError } from '../../../../common/errors.js';
-import type { Json } from '../../../../common/json/json.js';
-import type { SqlColumn } from '../database.js';
-import { SQL_LIMITS } from '../limits.js';
-import type { BoundStatement } from '../statement.js';
+import { ToolError } from '../../../../../common/errors.js';
+import type { Json } from '../../../../../common/json/json.js';
+import type { SqlColumn } from '../../database.js';
+import { SQL_LIMITS } from '../../limits.js';
+import type { BoundStatement } from '../../statement.js';
 import { cellKindsOf, convertersOf, type PgField, pgTypeName, toPgParameter } from './values.js';
-import type { SqlCursor, SqlRow } from '../database.js';
+import type { SqlCursor, SqlRow } from '../../database.js';
 import { CsvEncoder } from './csv-encoder.js';
 import { RowMessages } from './row-messages.js';
 

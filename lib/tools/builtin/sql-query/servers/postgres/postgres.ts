@@ -1,30 +1,22 @@
 import { connect as connectSocket, type Socket } from 'node:net';
 import type { Client } from 'pg';
-import { errorMessage, ToolError } from '../../../../common/errors.js';
-import { cutText } from '../../../../common/text.js';
-import type { ToolContext } from '../../../tool.js';
-import type { SqlDatabase, SqlSession } from '../database.js';
-import { SQL_LIMITS } from '../limits.js';
-import { readServerAddress, type ServerAddress } from '../server-address.js';
-import type { BoundStatement } from '../statement.js';
-import { POSTGRES } from '../tokens.js';
+import { errorMessage, ToolError } from '../../../../../common/errors.js';
+import { cutText } from '../../../../../common/text.js';
+import type { ToolContext } from '../../../../tool.js';
+import type { SqlDatabase, SqlSession } from '../../database.js';
+import { SQL_LIMITS } from '../../limits.js';
+import type { ServerAddress } from '../server-address.js';
+import { findServer, MAX_MESSAGE, ServerSession } from '../server-session.js';
+import type { BoundStatement } from '../../statement.js';
+import { POSTGRES } from '../../tokens.js';
 import { Portal } from './portal.js';
 import { watchMessages } from './message-sizes.js';
-
-const DEFAULT_PORT = 5432;
 
 /** PostgreSQL, by the package `pg`. */
 export const postgres: SqlDatabase = {
   dialect: POSTGRES,
   check: () => undefined,
-  prepare: async ({ url, readOnly }) => {
-    const address = readServerAddress(url, DEFAULT_PORT);
-    return {
-      key: JSON.stringify(['postgres', address, readOnly]),
-      isLocal: false,
-      connect: (context) => connect(address, readOnly, context),
-    };
-  },
+  prepare: async (request) => findServer(request, { name: 'postgres', defaultPort: 5432, connect }),
 };
 
 async function connect(address: ServerAddress, readOnly: boolean, context: ToolContext): Promise<SqlSession> {
@@ -49,21 +41,14 @@ async function connect(address: ServerAddress, readOnly: boolean, context: ToolC
     stream: () => socket,
   });
   const session = new PostgresSession(client, socket, remote, readOnly);
-  try {
-    await session.begin(context);
-  } catch (error) {
-    socket.destroy();
-    throw describeError(error, 'no connection to PostgreSQL');
-  }
+  await session.begin('PostgreSQL', context);
   return session;
 }
 
-class PostgresSession implements SqlSession {
+class PostgresSession extends ServerSession {
   readonly #client: Client;
-  readonly #socket: Socket;
   readonly #remote: { readonly host: string; readonly port: number };
   readonly #readOnly: boolean;
-  #failure: unknown;
 
   constructor(
     client: Client,
@@ -71,35 +56,17 @@ class PostgresSession implements SqlSession {
     remote: { readonly host: string; readonly port: number },
     readOnly: boolean,
   ) {
+    super(socket);
     this.#client = client;
-    this.#socket = socket;
     this.#remote = remote;
     this.#readOnly = readOnly;
-    client.on('error', (error) => (this.#failure ??= error));
+    client.on('error', (error) => this.fail(error));
   }
 
-  get isUsable(): boolean {
-    return this.#failure === undefined && !this.#socket.destroyed;
-  }
-
-  /** Logs in within the time that a connection may take. */
-  async begin({ clock, signal }: ToolContext): Promise<void> {
-    const end = (): void => void this.#socket.destroy();
-    const timer = clock.setTimeout(end, SQL_LIMITS.connectMs);
-    signal.addEventListener('abort', end);
-    watchMessages(this.#client, (error) => {
-      this.#failure ??= error;
-      this.#socket.destroy(error);
-    });
-    try {
-      await this.#client.connect();
-      await this.#set();
-    } catch (error) {
-      throw this.#failure ?? error;
-    } finally {
-      clock.clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-    }
+  protected async logIn(): Promise<void> {
+    watchMessages(this.#client, this.breakOff);
+    await this.#client.connect();
+    await this.#set();
   }
 
   /** Values have one form, whatever the settings of the server, the database and the user are. */
@@ -115,8 +82,8 @@ class PostgresSession implements SqlSession {
     return await portal.opened;
   }
 
-  describe(error: unknown): unknown {
-    return describeError(this.#failure ?? error, 'the query failed');
+  protected explain(error: unknown, what: string): ToolError {
+    return describeError(error, what);
   }
 
   async control(verb: 'begin' | 'commit' | 'rollback'): Promise<void> {
@@ -124,11 +91,9 @@ class PostgresSession implements SqlSession {
   }
 
   /** Sends a request to cancel on a connection of its own, as the protocol wants it. */
-  async cancel(): Promise<void> {
-    this.#failure ??= new ToolError('the query was stopped');
+  protected async requestEnd(): Promise<void> {
     const key = backendKeyOf(this.#client);
     if (key !== undefined) await sendCancel(this.#remote, key);
-    this.#socket.destroy();
   }
 
   async reset(hasOnlyRead: boolean): Promise<void> {
@@ -138,19 +103,14 @@ class PostgresSession implements SqlSession {
       await this.#set();
     } catch (error) {
       // Servers that only speak like PostgreSQL may not know the statement: the session is closed.
-      this.#failure ??= error;
+      this.fail(error);
     }
   }
 
-  keepAlive(isUsed: boolean): void {
-    if (isUsed) this.#socket.ref();
-    else this.#socket.unref();
-  }
-
   close(): void {
-    if (this.#socket.destroyed) return;
+    if (this.socket.destroyed) return;
     this.#client.end().catch(() => undefined);
-    this.#socket.unref();
+    this.socket.unref();
   }
 }
 
@@ -193,8 +153,6 @@ const PASSING = new Set(['40001', '40P01', '55P03']);
 const CANCELLED = '57014';
 /** As pg says that the connection has ended. */
 const LOST = /^Connection terminated/;
-
-const MAX_MESSAGE = 1000;
 
 /** @param what failed */
 function describeError(error: unknown, what: string): ToolError {

@@ -1,4 +1,5 @@
-import type { Json } from '../../../../common/json/json.js';
+import type { Json } from '../../../../../common/json/json.js';
+import { toJsonInteger } from '../../database.js';
 import type { CellKind } from './csv-encoder.js';
 
 /** A column as PostgreSQL describes it. */
@@ -10,12 +11,6 @@ export interface PgField {
 type Convert = (text: string) => Json;
 
 const asText: Convert = (text) => text;
-
-/** An integer is a number as long as JSON keeps all of its digits, and its text beyond. */
-const toInteger: Convert = (text) => {
-  const number = Number(text);
-  return Number.isSafeInteger(number) ? number : text;
-};
 
 /** JSON has no NaN and no infinity: they stay texts. */
 const toFloat: Convert = (text) => {
@@ -48,10 +43,10 @@ interface PgType {
 const TYPES: ReadonlyMap<number, PgType> = new Map<number, PgType>([
   [16, { name: 'boolean', convert: toBoolean, list: 1000 }],
   [17, { name: 'bytea', convert: toBytes, list: 1001 }],
-  [20, { name: 'bigint', convert: toInteger, list: 1016 }],
-  [21, { name: 'smallint', convert: toInteger, list: 1005 }],
-  [23, { name: 'integer', convert: toInteger, list: 1007 }],
-  [26, { name: 'oid', convert: toInteger, list: 1028 }],
+  [20, { name: 'bigint', convert: toJsonInteger, list: 1016 }],
+  [21, { name: 'smallint', convert: toJsonInteger, list: 1005 }],
+  [23, { name: 'integer', convert: toJsonInteger, list: 1007 }],
+  [26, { name: 'oid', convert: toJsonInteger, list: 1028 }],
   [700, { name: 'real', convert: toFloat, list: 1021 }],
   [701, { name: 'double precision', convert: toFloat, list: 1022 }],
   [1700, { name: 'numeric', convert: asText, list: 1231 }],
@@ -85,7 +80,7 @@ export function cellKindsOf(fields: readonly PgField[]): CellKind[] | undefined 
 
 function cellKindOf(convert: Convert): CellKind | undefined {
   if (convert === asText) return 'text';
-  if (convert === toInteger) return 'plain';
+  if (convert === toJsonInteger) return 'plain';
   if (convert === toTime) return 'time';
   return convert === toBoolean ? 'boolean' : undefined;
 }
