@@ -2,7 +2,8 @@
 "use strict";
 export const validate = validate20;
 export default validate20;
-const schema31 = {"type":"object","required":["cases"],"properties":{"description":{"type":["string","null"],"description":"Free text for readers."},"cases":{"type":"array","items":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200,"description":"What the case shows; unique in the file."},"params":{"type":["object","null"],"description":"Values of the params of the pipeline."},"inputs":{"type":["object","null"],"description":"Inputs that override those of the definition."},"session":{"type":["object","null"],"description":"Values that templates read as {{session.KEY}} before any task runs."},"answers":{"type":["object","null"],"additionalProperties":{"type":["object","array"],"properties":{"output":{"description":"The output of the task, or of the item."},"error":{"type":"string","description":"The attempt fails with this message."},"items":{"type":"array","maxItems":10000,"items":{"type":["object","array"],"properties":{"output":{"description":"The output of the task, or of the item."},"error":{"type":"string","description":"The attempt fails with this message."}},"additionalProperties":false,"minItems":1,"maxItems":100,"items":{"type":"object","properties":{"output":{"description":"The output of the task, or of the item."},"error":{"type":"string","description":"The attempt fails with this message."}},"additionalProperties":false}},"description":"The answers to the items of a fan-out, in their order."}},"additionalProperties":false,"minItems":1,"maxItems":100,"items":{"type":"object","properties":{"output":{"description":"The output of the task, or of the item."},"error":{"type":"string","description":"The attempt fails with this message."}},"additionalProperties":false}},"description":"What the tools answer, by task: {output: VALUE}, {error: TEXT}, a list of these for the attempts in their order, or {items: [...]} for a fan-out. In a plan: SUB_PIPELINE/TASK."},"expect":{"type":["object","null"],"properties":{"status":{"enum":["succeeded","failed",null],"description":"How the run ends. Default: succeeded; with \"error\": failed."},"error":{"type":["string","object","null"],"description":"The error of the run: equal, or valid by keywords, as in {pattern: full}."},"outputs":{"type":["object","null"],"description":"Outputs by task, each equal, or, when it is a map of nothing but keywords of JSON Schema, such as {minimum: 1}, valid by them. In a plan: SUB_PIPELINE/TASK."},"handlers":{"type":["object","null"],"description":"Outputs of handlers by id, each equal, or, when it is a map of nothing but keywords of JSON Schema, such as {minimum: 1}, valid by them."},"blackboard":{"type":["object","null"],"description":"Values on the blackboard at the end by key, each equal, or, when it is a map of nothing but keywords of JSON Schema, such as {minimum: 1}, valid by them."},"skipped":{"type":["array","null"],"items":{"type":"string"},"description":"All tasks, or sub-pipelines, that are skipped, in any order."},"failed":{"type":["array","null"],"items":{"type":"string"},"description":"All tasks that fail, in any order; items of a fan-out as TASK[INDEX]."},"waves":{"type":["integer","null"],"minimum":0,"description":"The number of waves that were executed."}},"additionalProperties":false,"description":"What has to come out."}},"additionalProperties":false,"description":"A run, and what has to come out."},"minItems":1,"maxItems":1000,"description":"The cases, each a run of its own."}},"additionalProperties":false,"description":"Tests of the pipeline or plan beside this file."};
+const schema31 = {"type":"object","required":["cases"],"properties":{"description":{"type":["string","null"],"description":"Free text for readers."},"cases":{"type":"array","items":{"type":"object","required":["name"],"properties":{"name":{"type":"string","minLength":1,"maxLength":200,"description":"What the case shows; unique in the file."},"params":{"type":["object","null"],"description":"Values of the params of the pipeline."},"inputs":{"type":["object","null"],"description":"Inputs that override those of the definition."},"session":{"type":["object","null"],"description":"Values that templates read as {{session.KEY}} before any task runs."},"answers":{"type":["object","null"],"additionalProperties":{"type":["object","array"],"properties":{"output":{"description":"The output of the task, or of the item."},"error":{"type":"string","description":"The attempt fails with this message."},"items":{"type":"array","maxItems":10000,"items":{"type":["object","array"],"properties":{"output":{"description":"The output of the task, or of the item."},"error":{"type":"string","description":"The attempt fails with this message."}},"additionalProperties":false,"minItems":1,"maxItems":100,"items":{"type":"object","properties":{"output":{"description":"The output of the task, or of the item."},"error":{"type":"string","description":"The attempt fails with this message."}},"additionalProperties":false}},"description":"The answers to the items of a fan-out, in their order."}},"additionalProperties":false,"minItems":1,"maxItems":100,"items":{"type":"object","properties":{"output":{"description":"The output of the task, or of the item."},"error":{"type":"string","description":"The attempt fails with this message."}},"additionalProperties":false}},"description":"What the tools answer, by task: {output: VALUE}, {error: TEXT}, a list of these for the attempts in their order, or {items: [...]} for a fan-out. In a plan: SUB_PIPELINE/TASK."},"expect":{"type":["object","null"],"properties":{"status":{"enum":["succeeded","failed",null],"description":"How the run ends. Default: succeeded; with \"error\": failed."},"error":{"type":["string","object","null"],"description":"The error of the run: equal, or valid by keywords, as in {pattern: full}."},"outputs":{"type":["object","null"],"description":"Outputs by task, each equal, or, when it is a map of nothing but keywords of JSON Schema, such as {minimum: 1}, valid by them. In a plan: SUB_PIPELINE/TASK."},"calls":{"type":["object","null"],"additionalProperties":{"type":["array","integer"],"minimum":0,"maxItems":1000,"items":{"type":"object"}},"description":"The calls of tools by task: how many, or a list with the inputs of each, by item and attempt; each input equal, or, when it is a map of nothing but keywords of JSON Schema, such as {minimum: 1}, valid by them. Inputs that are not listed are not compared. Names as in \"answers\"."},"handlers":{"type":["object","null"],"description":"Outputs of handlers by id, each equal, or, when it is a map of nothing but keywords of JSON Schema, such as {minimum: 1}, valid by them."},"blackboard":{"type":["object","null"],"description":"Values on the blackboard at the end by key, each equal, or, when it is a map of nothing but keywords of JSON Schema, such as {minimum: 1}, valid by them."},"skipped":{"type":["array","null"],"items":{"type":"string"},"description":"All tasks, or sub-pipelines, that are skipped, in any order."},"failed":{"type":["array","null"],"items":{"type":"string"},"description":"All tasks that fail, in any order; items of a fan-out as TASK[INDEX]."},"waves":{"type":["integer","null"],"minimum":0,"description":"The number of waves that were executed."}},"additionalProperties":false,"description":"What has to come out."}},"additionalProperties":false,"description":"A run, and what has to come out."},"minItems":1,"maxItems":1000,"description":"The cases, each a run of its own."}},"additionalProperties":false,"description":"Tests of the pipeline or plan beside this file."};
+const func1 = Object.prototype.hasOwnProperty;
 
 function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -529,7 +530,7 @@ return false;
 }
 if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
 for(const key7 in data17){
-if(!((((((((key7 === "status") || (key7 === "error")) || (key7 === "outputs")) || (key7 === "handlers")) || (key7 === "blackboard")) || (key7 === "skipped")) || (key7 === "failed")) || (key7 === "waves"))){
+if(!(func1.call(schema31.properties.cases.items.properties.expect.properties, key7))){
 const err33 = {instancePath:instancePath+"/cases/" + i0+"/expect",schemaPath:"#/properties/cases/items/properties/expect/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err33];
@@ -591,10 +592,10 @@ return false;
 }
 }
 }
-if(data17.handlers !== undefined){
-let data21 = data17.handlers;
+if(data17.calls !== undefined){
+let data21 = data17.calls;
 if((!(data21 && typeof data21 == "object" && !Array.isArray(data21))) && (data21 !== null)){
-const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect/handlers",schemaPath:"#/properties/cases/items/properties/expect/properties/handlers/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.handlers.type},message:"must be object,null"};
+const err37 = {instancePath:instancePath+"/cases/" + i0+"/expect/calls",schemaPath:"#/properties/cases/items/properties/expect/properties/calls/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.calls.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -606,11 +607,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data17.blackboard !== undefined){
-let data22 = data17.blackboard;
-if((!(data22 && typeof data22 == "object" && !Array.isArray(data22))) && (data22 !== null)){
-const err38 = {instancePath:instancePath+"/cases/" + i0+"/expect/blackboard",schemaPath:"#/properties/cases/items/properties/expect/properties/blackboard/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.blackboard.type},message:"must be object,null"};
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+for(const key8 in data21){
+let data22 = data21[key8];
+if((!(Array.isArray(data22))) && (!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22))))){
+const err38 = {instancePath:instancePath+"/cases/" + i0+"/expect/calls/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/properties/calls/additionalProperties/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.calls.additionalProperties.type},message:"must be array,integer"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -622,11 +623,9 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-if(data17.skipped !== undefined){
-let data23 = data17.skipped;
-if((!(Array.isArray(data23))) && (data23 !== null)){
-const err39 = {instancePath:instancePath+"/cases/" + i0+"/expect/skipped",schemaPath:"#/properties/cases/items/properties/expect/properties/skipped/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.skipped.type},message:"must be array,null"};
+if((typeof data22 == "number") && (isFinite(data22))){
+if(data22 < 0 || isNaN(data22)){
+const err39 = {instancePath:instancePath+"/cases/" + i0+"/expect/calls/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/properties/calls/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -638,11 +637,10 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data23)){
-const len4 = data23.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data23[i4] !== "string"){
-const err40 = {instancePath:instancePath+"/cases/" + i0+"/expect/skipped/" + i4,schemaPath:"#/properties/cases/items/properties/expect/properties/skipped/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(Array.isArray(data22)){
+if(data22.length > 1000){
+const err40 = {instancePath:instancePath+"/cases/" + i0+"/expect/calls/" + key8.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/cases/items/properties/expect/properties/calls/additionalProperties/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -654,13 +652,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-if(data17.failed !== undefined){
-let data25 = data17.failed;
-if((!(Array.isArray(data25))) && (data25 !== null)){
-const err41 = {instancePath:instancePath+"/cases/" + i0+"/expect/failed",schemaPath:"#/properties/cases/items/properties/expect/properties/failed/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.failed.type},message:"must be array,null"};
+const len4 = data22.length;
+for(let i4=0; i4<len4; i4++){
+let data23 = data22[i4];
+if(!(data23 && typeof data23 == "object" && !Array.isArray(data23))){
+const err41 = {instancePath:instancePath+"/cases/" + i0+"/expect/calls/" + key8.replace(/~/g, "~0").replace(/\//g, "~1")+"/" + i4,schemaPath:"#/properties/cases/items/properties/expect/properties/calls/additionalProperties/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -672,11 +668,15 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if(Array.isArray(data25)){
-const len5 = data25.length;
-for(let i5=0; i5<len5; i5++){
-if(typeof data25[i5] !== "string"){
-const err42 = {instancePath:instancePath+"/cases/" + i0+"/expect/failed/" + i5,schemaPath:"#/properties/cases/items/properties/expect/properties/failed/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+}
+}
+}
+if(data17.handlers !== undefined){
+let data24 = data17.handlers;
+if((!(data24 && typeof data24 == "object" && !Array.isArray(data24))) && (data24 !== null)){
+const err42 = {instancePath:instancePath+"/cases/" + i0+"/expect/handlers",schemaPath:"#/properties/cases/items/properties/expect/properties/handlers/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.handlers.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -689,12 +689,10 @@ return false;
 }
 }
 }
-}
-}
-if(data17.waves !== undefined){
-let data27 = data17.waves;
-if((!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))) && (data27 !== null)){
-const err43 = {instancePath:instancePath+"/cases/" + i0+"/expect/waves",schemaPath:"#/properties/cases/items/properties/expect/properties/waves/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.waves.type},message:"must be integer,null"};
+if(data17.blackboard !== undefined){
+let data25 = data17.blackboard;
+if((!(data25 && typeof data25 == "object" && !Array.isArray(data25))) && (data25 !== null)){
+const err43 = {instancePath:instancePath+"/cases/" + i0+"/expect/blackboard",schemaPath:"#/properties/cases/items/properties/expect/properties/blackboard/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.blackboard.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -706,9 +704,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-if((typeof data27 == "number") && (isFinite(data27))){
-if(data27 < 0 || isNaN(data27)){
-const err44 = {instancePath:instancePath+"/cases/" + i0+"/expect/waves",schemaPath:"#/properties/cases/items/properties/expect/properties/waves/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data17.skipped !== undefined){
+let data26 = data17.skipped;
+if((!(Array.isArray(data26))) && (data26 !== null)){
+const err44 = {instancePath:instancePath+"/cases/" + i0+"/expect/skipped",schemaPath:"#/properties/cases/items/properties/expect/properties/skipped/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.skipped.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -720,13 +720,11 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-}
-}
-}
-else {
-const err45 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(Array.isArray(data26)){
+const len5 = data26.length;
+for(let i5=0; i5<len5; i5++){
+if(typeof data26[i5] !== "string"){
+const err45 = {instancePath:instancePath+"/cases/" + i0+"/expect/skipped/" + i5,schemaPath:"#/properties/cases/items/properties/expect/properties/skipped/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -740,8 +738,11 @@ return false;
 }
 }
 }
-else {
-const err46 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array"};
+}
+if(data17.failed !== undefined){
+let data28 = data17.failed;
+if((!(Array.isArray(data28))) && (data28 !== null)){
+const err46 = {instancePath:instancePath+"/cases/" + i0+"/expect/failed",schemaPath:"#/properties/cases/items/properties/expect/properties/failed/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.failed.type},message:"must be array,null"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -753,15 +754,96 @@ validate20.errors = vErrors;
 return false;
 }
 }
-}
-}
-else {
-const err47 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(Array.isArray(data28)){
+const len6 = data28.length;
+for(let i6=0; i6<len6; i6++){
+if(typeof data28[i6] !== "string"){
+const err47 = {instancePath:instancePath+"/cases/" + i0+"/expect/failed/" + i6,schemaPath:"#/properties/cases/items/properties/expect/properties/failed/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err47];
 }
 else {
 vErrors.push(err47);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+if(data17.waves !== undefined){
+let data30 = data17.waves;
+if((!(((typeof data30 == "number") && (!(data30 % 1) && !isNaN(data30))) && (isFinite(data30)))) && (data30 !== null)){
+const err48 = {instancePath:instancePath+"/cases/" + i0+"/expect/waves",schemaPath:"#/properties/cases/items/properties/expect/properties/waves/type",keyword:"type",params:{type: schema31.properties.cases.items.properties.expect.properties.waves.type},message:"must be integer,null"};
+if(vErrors === null){
+vErrors = [err48];
+}
+else {
+vErrors.push(err48);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+if((typeof data30 == "number") && (isFinite(data30))){
+if(data30 < 0 || isNaN(data30)){
+const err49 = {instancePath:instancePath+"/cases/" + i0+"/expect/waves",schemaPath:"#/properties/cases/items/properties/expect/properties/waves/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err49];
+}
+else {
+vErrors.push(err49);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+}
+}
+}
+else {
+const err50 = {instancePath:instancePath+"/cases/" + i0,schemaPath:"#/properties/cases/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err50];
+}
+else {
+vErrors.push(err50);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err51 = {instancePath:instancePath+"/cases",schemaPath:"#/properties/cases/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err51];
+}
+else {
+vErrors.push(err51);
+}
+if(++errors > 1000){
+validate20.errors = vErrors;
+return false;
+}
+}
+}
+}
+else {
+const err52 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err52];
+}
+else {
+vErrors.push(err52);
 }
 if(++errors > 1000){
 validate20.errors = vErrors;

@@ -67,7 +67,7 @@ export const SUB_PIPELINE_FIELDS = split('id goal reads stores when inputs file 
 export const TEST_FIELDS = {
   file: split('description cases'),
   case: split('name params inputs session answers expect'),
-  expect: split('status error outputs handlers blackboard skipped failed waves'),
+  expect: split('status error outputs calls handlers blackboard skipped failed waves'),
   answer: split('output error items'),
 };
 
@@ -87,6 +87,9 @@ export const PIPELINE_TEST_LIMITS = {
   /** Answers to the attempts of one call, and to the items of one fan-out. */
   attempts: 100,
   items: 10_000,
+  /** Calls of one task whose inputs are compared, and characters of JSON of those inputs of one case. */
+  calls: 1000,
+  callsLength: 4 * 2 ** 20,
   /** Time that one case may take, however little of it passes on its own clock. */
   caseMs: 10_000,
   /** Cases that a server runs for one request, and the time that they may take together. */

@@ -46,6 +46,9 @@ const taskAnswer = {
   ...attempts,
 } as const;
 
+/** How often the tool of a task is called, or which inputs it gets in each call. */
+export type ExpectedCalls = number | readonly JsonObject[];
+
 const values = (description: string) =>
   optionalField(Type.Unsafe<JsonObject>({ type: 'object', description }));
 
@@ -69,6 +72,18 @@ export const TestExpectation = Type.Object(
       }),
     ),
     outputs: values(`Outputs by task, each ${expectationRule}. In a plan: SUB_PIPELINE/TASK.`),
+    calls: Type.Optional(
+      Type.Unsafe<Readonly<Record<string, ExpectedCalls>> | null>({
+        type: ['object', 'null'],
+        additionalProperties: {
+          type: ['array', 'integer'],
+          minimum: 0,
+          maxItems: PIPELINE_TEST_LIMITS.calls,
+          items: { type: 'object' },
+        },
+        description: `The calls of tools by task: how many, or a list with the inputs of each, by item and attempt; each input ${expectationRule}. Inputs that are not listed are not compared. Names as in "answers".`,
+      }),
+    ),
     handlers: values(`Outputs of handlers by id, each ${expectationRule}.`),
     blackboard: values(`Values on the blackboard at the end by key, each ${expectationRule}.`),
     skipped: names('All tasks, or sub-pipelines, that are skipped, in any order.'),

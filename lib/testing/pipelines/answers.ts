@@ -3,6 +3,7 @@ import type { JsonObject } from '../../common/json/json.js';
 import type { AttemptAnswer, CallAnswer, TaskAnswer } from '../../definition/schema/test-schema.js';
 import { type Catalog, toolNamesIn } from '../../tools/catalog.js';
 import { defineTool, type Registries, type Tool, type ToolContext } from '../../tools/tool.js';
+import { CallRecorder, type ExpectedCallsByTask } from './calls.js';
 import type { JumpClock } from './jump-clock.js';
 
 /** A call of a tool for which its case gives no answer: an error of the test. */
@@ -19,9 +20,11 @@ export type Answers = Readonly<Record<string, TaskAnswer>>;
 class CaseAnswers {
   readonly #answers: ReadonlyMap<string, TaskAnswer>;
   readonly missing: MissingAnswer[] = [];
+  readonly calls: CallRecorder;
 
-  constructor(answers: Answers) {
+  constructor(answers: Answers, calls: ExpectedCallsByTask) {
     this.#answers = new Map(Object.entries(answers));
+    this.calls = new CallRecorder(calls);
   }
 
   /** Returns the answer to an attempt; undefined when the case says nothing of the task. @throws ToolError for an answer that is missing */
@@ -72,9 +75,9 @@ export class AnsweringTools {
     this.#clock = clock;
   }
 
-  /** Answers the calls of a run until its case ends. */
-  begin(runId: string, answers: Answers): CaseAnswers {
-    const ofCase = new CaseAnswers(answers);
+  /** Answers the calls of a run until its case ends. @param calls that the case expects */
+  begin(runId: string, answers: Answers, calls: ExpectedCallsByTask): CaseAnswers {
+    const ofCase = new CaseAnswers(answers, calls);
     this.#cases.set(runId, ofCase);
     return ofCase;
   }
@@ -98,7 +101,9 @@ export class AnsweringTools {
 
   #answerFor(tool: Tool): Tool['run'] {
     return (inputs, context, registries) => {
-      const answer = this.#caseOf(context).find(tool.name, context);
+      const ofCase = this.#caseOf(context);
+      ofCase.calls.note(namesOf(context), inputs as JsonObject, context);
+      const answer = ofCase.find(tool.name, context);
       if (answer === undefined) return this.#callIfPure(tool, inputs, context, registries);
       if (answer.error !== undefined) throw new ToolError(answer.error);
       return answer.output ?? null;

@@ -4,6 +4,7 @@ import { ALLOWED_KEYWORDS, isAnnotation } from '../../common/json-schema/keyword
 import { describeViolation, formatValuePath } from '../../common/json-schema/violation.js';
 import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { writeStart } from '../../common/json/json-writer.js';
+import { formatMebibytes } from '../../common/text.js';
 import { PIPELINE_TEST_LIMITS } from '../../definition/schema/fields.js';
 import type { TestExpectation } from '../../definition/schema/test-schema.js';
 import type { CaseOutcome } from './run-case.js';
@@ -50,6 +51,7 @@ function* compareAll(expect: TestExpectation, outcome: CaseOutcome): Iterable<Di
   yield* compareStatus(expect, outcome);
   yield* compareError(expect, outcome);
   for (const field of VALUE_FIELDS) yield* compareValues(field, expect[field] ?? {}, outcome);
+  yield* compareCalls(expect, outcome);
   yield* compareNames('skipped', expect.skipped, [...outcome.skipped.keys()]);
   yield* compareNames('failed', expect.failed, failedNames(expect.failed ?? [], outcome));
   yield* compareWaves(expect, outcome);
@@ -98,6 +100,51 @@ function whyMissing(field: string, name: string, { skipped, failed }: CaseOutcom
   return field === 'blackboard' ? ': nothing was stored there' : ': the task did not run';
 }
 
+function* compareCalls({ calls }: TestExpectation, outcome: CaseOutcome): Iterable<Difference> {
+  for (const [task, expected] of Object.entries(calls ?? {})) {
+    const { count, inputs } = outcome.calls.get(task) ?? { count: 0, inputs: [] };
+    const path = ['calls', task];
+    const wanted = typeof expected === 'number' ? expected : expected.length;
+    if (count !== wanted) {
+      const why = count === 0 ? whyMissing('calls', task, outcome) : '';
+      const message = `${task} must be called ${times(wanted)}, and was called ${times(count)}${why}`;
+      yield { path, message, expected: wanted, received: count };
+    }
+    if (typeof expected === 'number') continue;
+    const both = Math.min(wanted, inputs.length);
+    for (let i = 0; i < both; i++) yield* compareInputs(expected[i] ?? {}, inputs[i], [...path, i]);
+  }
+}
+
+function times(count: number): string {
+  return count === 1 ? '1 time' : `${count} times`;
+}
+
+function* compareInputs(
+  expected: JsonObject,
+  received: JsonObject | undefined,
+  path: readonly Key[],
+): Iterable<Difference> {
+  if (received === undefined) {
+    const most = formatMebibytes(PIPELINE_TEST_LIMITS.callsLength);
+    yield {
+      path,
+      message: `${shownPath(path)} is too long: at most ${most} of inputs of a case are compared`,
+    };
+    return;
+  }
+  for (const [name, value] of Object.entries(expected)) {
+    const member = [...path, name];
+    const given = Object.hasOwn(received, name) ? received[name] : undefined;
+    if (given !== undefined) yield* compareValue(value, given, member);
+    else yield missingMember(member, value);
+  }
+}
+
+function missingMember(path: readonly Key[], expected: Json): Difference {
+  return { path, message: `${shownPath(path)} is missing; it must be ${shown(expected)}`, expected };
+}
+
 function* compareValue(expected: Json, received: Json, path: readonly Key[]): Iterable<Difference> {
   if (isSchemaExpectation(expected)) yield* compareWithSchema(expected, received, path);
   else {
@@ -140,12 +187,7 @@ function* compareMaps(
     const member = [...path, key];
     const found = Object.hasOwn(received, key) ? received[key] : undefined;
     if (found !== undefined) yield* compareEqual(value, found, member);
-    else
-      yield {
-        path: member,
-        message: `${shownPath(member)} is missing; it must be ${shown(value)}`,
-        expected: value,
-      };
+    else yield missingMember(member, value);
   }
   for (const [key, value] of Object.entries(received)) {
     if (Object.hasOwn(expected, key)) continue;

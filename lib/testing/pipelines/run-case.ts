@@ -12,6 +12,7 @@ import { withoutPrograms } from '../../tools/commands/command-access.js';
 import type { NetworkAccess } from '../../tools/fetching/network.js';
 import type { FileAccess } from '../../tools/files/access.js';
 import type { AnsweringTools, MissingAnswer } from './answers.js';
+import type { ReceivedCalls } from './calls.js';
 import type { JumpClock } from './jump-clock.js';
 import type { TestedDefinition } from './tested-definition.js';
 
@@ -33,6 +34,8 @@ export interface CaseOutcome {
   /** The tasks that have begun, and were not skipped. */
   readonly ran: ReadonlySet<string>;
   readonly missing: readonly MissingAnswer[];
+  /** By the names of the tasks whose calls the case expects. */
+  readonly calls: ReadonlyMap<string, ReceivedCalls>;
   /** Set when the case took longer than it may. */
   readonly isOverdue: boolean;
 }
@@ -94,7 +97,7 @@ export class CaseRunner {
       if (error instanceof WavetrainError) return { refusal: errorMessage(error) };
       throw error;
     }
-    const answers = tools.begin(run.id, each.answers ?? {});
+    const answers = tools.begin(run.id, each.answers ?? {}, each.expect?.calls ?? {});
     let isOverdue = false;
     const limit = systemClock.setTimeout(() => {
       isOverdue = true;
@@ -104,7 +107,14 @@ export class CaseRunner {
       void run.begin();
       await run.settled;
       const values = await blackboard.getAll(run.tenantId);
-      return { outcome: { ...describe(run, values), missing: answers.missing, isOverdue } };
+      return {
+        outcome: {
+          ...describe(run, values),
+          missing: answers.missing,
+          calls: answers.calls.received,
+          isOverdue,
+        },
+      };
     } finally {
       systemClock.clearTimeout(limit);
       tools.end(run.id);
@@ -135,7 +145,7 @@ export class CaseRunner {
   }
 }
 
-type Described = Omit<CaseOutcome, 'missing' | 'isOverdue'>;
+type Described = Omit<CaseOutcome, 'missing' | 'calls' | 'isOverdue'>;
 
 function describe(run: AnyRun, blackboard: Readonly<Record<string, Json>>): Described {
   const { status, error, failures, skipped, progress, handlerOutcome } = run;

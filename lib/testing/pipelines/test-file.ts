@@ -98,6 +98,12 @@ function* checkExpectation({ expect }: TestCaseDefinition, base: Path): Iterable
     for (const [key, value] of Object.entries(expect[field] ?? {}))
       yield* checkSchema(value, [...path, field, key]);
   }
+  for (const [task, calls] of Object.entries(expect.calls ?? {})) {
+    if (typeof calls === 'number') continue;
+    for (const [index, inputs] of calls.entries())
+      for (const [name, value] of Object.entries(inputs))
+        yield* checkSchema(value, [...path, 'calls', task, index, name]);
+  }
 }
 
 const SCHEMA_HINT =
@@ -134,6 +140,8 @@ function* checkNames(
     if (!isTaskOf(name, tasks))
       yield unknownTask(name, tasks.keys(), noun, [...base, 'answers', name], 'key');
   const path = [...base, 'expect'];
+  for (const name of Object.keys(expect?.calls ?? {}))
+    if (!isTaskOf(name, tasks)) yield unknownTask(name, tasks.keys(), noun, [...path, 'calls', name], 'key');
   for (const name of Object.keys(expect?.outputs ?? {}))
     if (!tasks.has(name)) yield unknownTask(name, tasks.keys(), noun, [...path, 'outputs', name], 'key');
   for (const name of Object.keys(expect?.handlers ?? {}))
