@@ -151,6 +151,8 @@ export interface CallingAttempt {
   /** From 1. */
   readonly attempt: number;
   readonly isOver: boolean;
+  /** Files and objects that its tool may read. */
+  readonly files: FileAccess;
   /** The files of the attempt, and those of its nested runs. */
   readonly stagedFiles: StagedFiles;
   /** Stops a nested run by force when the attempt ends, or at once when it is over; its invocation settles after it. */

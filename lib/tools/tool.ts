@@ -145,7 +145,7 @@ export interface ToolContext {
 
 /** A pipeline for a tool to run inside its task (D49), with exactly one of `file` and `pipeline`. */
 export interface PipelineCall {
-  /** A YAML or JSON file, inside the folders that tools may read (D51). */
+  /** A YAML or JSON file, inside the folders that tools may read (D51), or an object (D92). */
   readonly file?: string;
   /** The definition itself: an object, or its text in YAML or JSON. */
   readonly pipeline?: Json;

@@ -6,6 +6,7 @@ import { formatProblem } from '../../definition/problems/problem.js';
 import type { CheckNestedPipeline, CheckResult, Pipeline } from '../../pipelines/pipeline.js';
 import { decodeText } from '../../tools/files/regular-file.js';
 import type { FileAccess } from '../../tools/files/access.js';
+import { isObjectUrl } from '../../tools/files/object-stores/object-url.js';
 import type { PipelineCall } from '../../tools/tool.js';
 import type { StepRunner } from '../prepare/step-runner.js';
 import type { NestedRunLimiter } from './nested-run-limiter.js';
@@ -27,7 +28,6 @@ interface CachedCheck {
 
 /** Loads the pipelines that tasks of one submitted run call, at every depth (D51), and checks them with the one validator (D8). */
 export class CalledPipelines {
-  readonly #files: FileAccess;
   readonly #check: CheckNestedPipeline;
   readonly #stepRunner: StepRunner;
   readonly #tenantId: string;
@@ -39,21 +39,24 @@ export class CalledPipelines {
 
   /** @param check of the submitted pipeline @param limiter counts the memory of cached pipelines */
   constructor(
-    { files, stepRunner }: { readonly files: FileAccess; readonly stepRunner: StepRunner },
+    stepRunner: StepRunner,
     check: CheckNestedPipeline,
     tenantId: string,
     limiter: Pick<NestedRunLimiter, 'tryRetainPipeline' | 'releasePipeline'>,
   ) {
     this.#limiter = limiter;
-    this.#files = files;
     this.#stepRunner = stepRunner;
     this.#check = check;
     this.#tenantId = tenantId;
   }
 
-  /** Rejects with a non-retryable ToolError when the pipeline cannot be read or is not valid. */
-  async load({ file, pipeline, inputs = {} }: PipelineCall): Promise<Pipeline> {
-    const definition = typeof file === 'string' ? await this.#read(file) : (pipeline ?? null);
+  /**
+   * Rejects with a non-retryable ToolError when the pipeline cannot be read or is not valid.
+   *
+   * @param files that the calling attempt may read
+   */
+  async load({ file, pipeline, inputs = {} }: PipelineCall, files: FileAccess): Promise<Pipeline> {
+    const definition = typeof file === 'string' ? await this.#read(file, files) : (pipeline ?? null);
     const name = typeof file === 'string' ? `"${file}"` : 'the pipeline';
     if (typeof definition === 'string') assertLength(definition.length, name);
     // Only the keys of the inputs affect the check. Session keys do not: a missing one is only a warning (D9).
@@ -66,15 +69,15 @@ export class CalledPipelines {
     throw ToolError.nonRetryable(`${name} is not valid: ${listed}`);
   }
 
-  #read(file: string): Promise<string> {
+  #read(file: string, files: FileAccess): Promise<string> {
     const pending = this.#pendingReads.get(file);
     if (pending !== undefined) return pending;
-    const read = this.#files
-      .read(file)
-      .then(({ bytes }) => decodeText(bytes, file))
-      .finally(() => this.#pendingReads.delete(file));
-    this.#pendingReads.set(file, read);
-    return read;
+    const read = files.read(file).then(({ bytes }) => decodeText(bytes, file));
+    // The transfer of an object ends with the attempt that has begun it: others must not depend on it.
+    if (isObjectUrl(file)) return read;
+    const shared = read.finally(() => this.#pendingReads.delete(file));
+    this.#pendingReads.set(file, shared);
+    return shared;
   }
 
   #findCheck(definition: Json, inputKeys: string): Promise<CheckResult> | undefined {

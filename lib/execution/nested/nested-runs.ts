@@ -83,7 +83,7 @@ export class NestedRuns {
     this.#pipelines =
       parent?.calledPipelines ??
       new CalledPipelines(
-        dependencies,
+        dependencies.stepRunner,
         prepared.pipeline.checkNestedPipeline,
         prepared.tenantId,
         this.#limiter,
@@ -127,7 +127,7 @@ export class NestedRuns {
     { attempt, count }: { readonly attempt: CallingAttempt; readonly count: number },
     models: ModelAccess,
   ): Promise<PipelineOutcome> {
-    const pipeline = await this.#pipelines.load(call);
+    const pipeline = await this.#pipelines.load(call, attempt.files);
     assertNoPools(pipeline, this.#findHeldPool(attempt));
     const pipelinePath = [...this.#pipelinePath, call.file ?? pipeline.definition.id];
     assertDepth(pipelinePath);

@@ -4,7 +4,7 @@ import { ALLOWED_KEYWORDS, isAnnotation } from '../../common/json-schema/keyword
 import { describeViolation, formatValuePath } from '../../common/json-schema/violation.js';
 import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { writeStart } from '../../common/json/json-writer.js';
-import { formatMebibytes } from '../../common/text.js';
+import { formatCount, formatMebibytes } from '../../common/text.js';
 import { PIPELINE_TEST_LIMITS } from '../../definition/schema/fields.js';
 import type { TestExpectation } from '../../definition/schema/test-schema.js';
 import type { CaseOutcome } from './run-case.js';
@@ -107,17 +107,13 @@ function* compareCalls({ calls }: TestExpectation, outcome: CaseOutcome): Iterab
     const wanted = typeof expected === 'number' ? expected : expected.length;
     if (count !== wanted) {
       const why = count === 0 ? whyMissing('calls', task, outcome) : '';
-      const message = `${task} must be called ${times(wanted)}, and was called ${times(count)}${why}`;
+      const message = `${task} must be called ${formatCount(wanted, 'time')}, and was called ${formatCount(count, 'time')}${why}`;
       yield { path, message, expected: wanted, received: count };
     }
     if (typeof expected === 'number') continue;
     const both = Math.min(wanted, inputs.length);
     for (let i = 0; i < both; i++) yield* compareInputs(expected[i] ?? {}, inputs[i], [...path, i]);
   }
-}
-
-function times(count: number): string {
-  return count === 1 ? '1 time' : `${count} times`;
 }
 
 function* compareInputs(
@@ -161,11 +157,15 @@ function* compareWithSchema(schema: JsonObject, received: Json, path: readonly K
   if (budget.isExceeded) yield { path, message: `${shownPath(path)} ${TOO_MANY_STEPS}`, received };
 }
 
+function entries({ length }: readonly Json[]): string {
+  return length === 1 ? '1 entry' : `${length} entries`;
+}
+
 /** Finds the smallest parts that differ. */
 function* compareEqual(expected: Json, received: Json, path: readonly Key[]): Iterable<Difference> {
   if (Array.isArray(expected) && Array.isArray(received)) {
     if (expected.length !== received.length) {
-      const message = `${shownPath(path)} must have ${expected.length} entries, and has ${received.length}`;
+      const message = `${shownPath(path)} must have ${entries(expected)}, and has ${received.length}`;
       yield { path, message, expected, received };
     }
     const both = Math.min(expected.length, received.length);

@@ -10,7 +10,11 @@ export const runPipeline = defineTool({
   pure: true,
   description: 'Runs another pipeline, from a file or written in place, and returns its outputs',
   inputs: {
-    file: { type: 'string', minLength: 1, description: 'a pipeline file, in one of the allowed folders' },
+    file: {
+      type: 'string',
+      minLength: 1,
+      description: 'a pipeline file, in one of the allowed folders, or an object, such as s3://bucket/key',
+    },
     pipeline: {
       verbatim: true,
       description: 'instead of a file: the definition, as an object or as YAML or JSON text',

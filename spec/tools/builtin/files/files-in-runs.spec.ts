@@ -6,6 +6,7 @@ import { RunRegistry } from '../../../../lib/runs/registry.js';
 import { fileAccess, serverFileAccess } from '../../../../lib/tools/files/file-access.js';
 import { TRANSFER_LIMITS } from '../../../../lib/tools/files/transfer-limits.js';
 import { deferred } from '../../../support/deferred.js';
+import { parsePlan } from '../../../support/definitions/parse-plan.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
 import { connectionsOf, S3Server } from '../../files/object-stores/s3-server.js';
 import { loopbackNetwork } from '../../fetching/loopback-server.js';
@@ -46,6 +47,30 @@ describe('Runs with files and object stores (D92)', () => {
     expect(record.error).to.equal(null);
     expect(record.result?.outputs?.['read']).to.deep.equal([{ x: 1, y: 2 }]);
     expect(record.artifacts.map(({ name }) => name)).to.deep.equal(['report.json']);
+  });
+
+  it('run a pipeline that is an object, and read objects that the inputs of a plan name', async () => {
+    const called = '{id: called, goal: g, tasks: [{id: t, tool: mock, inputs: {x: 7}}]}';
+    const schema = 'fields: [{name: company}]';
+    const record = await run(
+      `{id: put, tool: write_file, inputs: {path: "s3://bucket/called.yaml", content: '${called}'}},
+       {id: more, tool: write_file, inputs: {path: "s3://bucket/schema.yaml", content: '${schema}'}},
+       {id: call, tool: run_pipeline, await: [put], inputs: {file: "s3://bucket/called.yaml"}}`,
+    );
+    expect(record.error).to.equal(null);
+    expect(record.result?.outputs?.['call']).to.have.nested.property('outputs.t.inputs.x', 7);
+    const plan =
+      parsePlan(`{id: plan, goal: g, inputs: {schema: none}, sub_pipelines: [{id: p, goal: g, inputs: [schema], pipeline:
+      {id: p, goal: g, inputs: {schema: none}, tasks: [{id: t, tool: load_schema, inputs: {source: "{{pipeline.inputs.schema}}"}}]}}]}`);
+    const registry = createRegistry();
+    const id = await registry.submitPlan({
+      plan,
+      inputs: { schema: 's3://bucket/schema.yaml' },
+      tenant_id: 'tenant',
+    });
+    expect((await registry.settled(id)).error).to.equal(null);
+    const [task] = (await registry.tasks(id)).tasks;
+    expect(JSON.stringify(task?.output)).to.contain('company');
   });
 
   it('give a tenant its connections only, and show no key of one', async () => {
