@@ -21,7 +21,7 @@ import { updateFile } from '../render/update-file.js';
 export class InitCommand extends Command<CliContext> {
   static override paths = [['init']];
   static override usage = Command.Usage({
-    description: 'creates a small pipeline to start from, with editor support',
+    description: 'creates a small pipeline to start from, with tests and editor support',
     details: `
       The template "tools" has tools of its own in TypeScript. The template "report" needs none: it reads a CSV file,
       checks it and writes an XLSX and a Markdown file.
@@ -121,8 +121,8 @@ function printNextCommands(
   const program = isStartedByNpx(env) ? `npx ${PROGRAM}` : PROGRAM;
   const commands = [
     ...(directory === '.' ? [] : [`cd ${directory}`]),
-    ...['validate', 'graph', 'run'].map((command) =>
-      [program, command, 'pipeline.yaml', ...toolFiles.map((file) => `--tools ${file}`)].join(' '),
+    ...['validate pipeline.yaml', 'graph pipeline.yaml', 'run pipeline.yaml', 'test'].map((command) =>
+      [program, command, ...toolFiles.map((file) => `--tools ${file}`)].join(' '),
     ),
   ];
   const written = paths.map((path) => `  ${style.green(style.marks.done)} ${path}`);

@@ -7,6 +7,9 @@ export interface ScaffoldFile {
 /** The file of tools, which the commands name. */
 export const TOOLS_FILE = 'tools.ts';
 
+/** The tests of the pipeline (D91). */
+const TEST_FILE = 'pipeline.test.yaml';
+
 /** The JSON Schema of pipelines that call these tools, for editors. */
 export const SCHEMA_FILE = 'pipeline.schema.json';
 
@@ -23,11 +26,13 @@ export function scaffold(template: ScaffoldTemplate): ScaffoldFile[] {
   return template === 'report'
     ? [
         { path: 'pipeline.yaml', text: REPORT_PIPELINE },
+        { path: TEST_FILE, text: REPORT_TESTS },
         ...common,
         { path: 'README.md', text: REPORT_README },
       ]
     : [
         { path: 'pipeline.yaml', text: PIPELINE },
+        { path: TEST_FILE, text: TESTS },
         { path: TOOLS_FILE, text: TOOLS },
         ...common,
         { path: 'README.md', text: README },
@@ -84,6 +89,30 @@ pipeline:
         customers: "{{by_customer.output}}"
 `;
 
+const TESTS = `# What read_orders answers here stands in for data/orders.csv.
+cases:
+  - name: gives the discount from ten pieces on
+    params: { discount: 0.5 }
+    answers:
+      read_orders:
+        output:
+          rows:
+            - { customer: Ada, pieces: "10", unit_price: "2" }
+            - { customer: Grace, pieces: "9", unit_price: "2" }
+    expect:
+      outputs:
+        total: 28
+        by_customer: { Ada: 10, Grace: 18 }
+        report: { pattern: "Total: 28" }
+
+  - name: fails without the file
+    answers:
+      read_orders: { error: there is no such file }
+    expect:
+      error: { pattern: no such file }
+      calls: { price_orders: 0 }
+`;
+
 const TOOLS = `import { defineTool } from 'wavetrain';
 
 const priceOrder = defineTool({
@@ -94,6 +123,8 @@ const priceOrder = defineTool({
     discount: { type: 'number', default: 0, description: 'discount on orders of ten pieces or more, as a fraction' },
   },
   output: { name: 'order', description: 'the order and its price', type: 'object' },
+  // It only computes: tests call it as it is.
+  pure: true,
   run({ order, discount }) {
     const pieces = Number(order['pieces']);
     const full = pieces * Number(order['unit_price']);
@@ -110,6 +141,7 @@ const writeReport = defineTool({
     customers: { type: 'object', required: true, description: 'total price by customer' },
   },
   output: { name: 'report', description: 'Markdown', type: 'string' },
+  pure: true,
   run({ total, customers }) {
     const lines = Object.entries(customers).map(([name, amount]) => \`- \${name}: \${amount}\`);
     return ['# Orders', '', ...lines, '', \`Total: \${total}\`].join('\\n');
@@ -173,14 +205,40 @@ pipeline:
       inputs: { data: "{{checked.output}}", format: markdown, filename: report }
 `;
 
+const REPORT_TESTS = `# What orders answers here stands in for data/orders.csv; what is exported is compared, and no file is written.
+cases:
+  - name: exports the orders that have enough pieces
+    params: { least: 5 }
+    answers:
+      orders:
+        output:
+          rows:
+            - { customer: Ada, article: rope, pieces: 12, unit_price: 3.5 }
+            - { customer: Grace, article: sail, pieces: 1, unit_price: 310 }
+      workbook: { output: report.xlsx }
+      page: { output: report.md }
+    expect:
+      calls:
+        workbook: [{ data: [{ customer: Ada, article: rope, price: 42 }] }]
+
+  - name: fails when no order has enough pieces
+    params: { least: 1000 }
+    answers:
+      orders: { output: { rows: [{ customer: Ada, article: rope, pieces: 12, unit_price: 3.5 }] } }
+    expect:
+      error: { pattern: ^no order has a price }
+      calls: { workbook: [], page: [] }
+`;
+
 const REPORT_README = `# A Wavetrain pipeline
 
     npx wavetrain validate pipeline.yaml
     npx wavetrain graph pipeline.yaml
     npx wavetrain run pipeline.yaml
     npx wavetrain run pipeline.yaml --params '{"least": 10}' --json
+    npx wavetrain test
 
-\`pipeline.yaml\` declares the tasks, \`data/\` holds their input, and \`outputs/\` gets the report. \`npx wavetrain tools\`
+\`pipeline.yaml\` declares the tasks, \`pipeline.test.yaml\` tests them, \`data/\` holds their input, and \`outputs/\` gets the report. \`npx wavetrain tools\`
 lists the tools that a task can call.
 
 With a YAML extension, your editor completes and checks pipeline files as you type: the fields, the names of the tools
@@ -200,8 +258,9 @@ const README = `# A Wavetrain pipeline
     npx wavetrain graph pipeline.yaml --tools tools.ts
     npx wavetrain run pipeline.yaml --tools tools.ts
     npx wavetrain run pipeline.yaml --tools tools.ts --params '{"discount": 0.25}' --json
+    npx wavetrain test --tools tools.ts
 
-\`pipeline.yaml\` declares the tasks, \`tools.ts\` defines two tools of your own, \`data/\` holds their input.
+\`pipeline.yaml\` declares the tasks, \`pipeline.test.yaml\` tests them, \`tools.ts\` defines two tools of your own, \`data/\` holds their input.
 
 With a YAML extension, your editor completes and checks pipeline files as you type: the fields, the names of the tools
 and their inputs. It reads them from \`pipeline.schema.json\`. After a change of \`tools.ts\`, write that file again:

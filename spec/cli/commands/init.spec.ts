@@ -13,6 +13,7 @@ describe('init', () => {
   const at = (cwd: string, ...argv: string[]) => invoke(argv, { cwd });
   const FILES = [
     'pipeline.yaml',
+    'pipeline.test.yaml',
     'tools.ts',
     'data/orders.csv',
     'pipeline.schema.json',
@@ -42,6 +43,7 @@ describe('init', () => {
       '  npx wavetrain validate pipeline.yaml --tools tools.ts',
       '  npx wavetrain graph pipeline.yaml --tools tools.ts',
       '  npx wavetrain run pipeline.yaml --tools tools.ts',
+      '  npx wavetrain test --tools tools.ts',
     ]);
   });
 
@@ -61,6 +63,17 @@ describe('init', () => {
     const failing = await at(cwd, 'run', 'pipeline.yaml', '--params', '{"least": 1000}');
     expect(failing.status).to.equal(3);
     expect(failing.stderr).to.contain('no order has a price');
+  });
+
+  it('writes tests that pass and reach all tasks', async () => {
+    await at(folder.path, 'init', 'report', '--template', 'report');
+    const report = await at(folder.at('report'), 'test');
+    expect(report.status, report.stderr).to.equal(0);
+    expect(report.stderr).to.contain('coverage: 5 of 5 tasks');
+    await at(folder.path, 'init', 'tools');
+    const own = await at(folder.at('tools'), 'test', '--tools', 'tools.ts');
+    expect(own.status, own.stderr).to.equal(0);
+    expect(own.stderr).to.contain('coverage: 5 of 5 tasks');
   });
 
   it('refuses a template that does not exist', async () => {
