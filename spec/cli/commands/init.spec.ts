@@ -69,11 +69,11 @@ describe('init', () => {
     await at(folder.path, 'init', 'report', '--template', 'report');
     const report = await at(folder.at('report'), 'test');
     expect(report.status, report.stderr).to.equal(0);
-    expect(report.stderr).to.contain('coverage: 5 of 5 tasks');
+    expect(report.stdout).to.contain('coverage: 5 of 5 tasks');
     await at(folder.path, 'init', 'tools');
     const own = await at(folder.at('tools'), 'test', '--tools', 'tools.ts');
     expect(own.status, own.stderr).to.equal(0);
-    expect(own.stderr).to.contain('coverage: 5 of 5 tasks');
+    expect(own.stdout).to.contain('coverage: 5 of 5 tasks');
   });
 
   it('refuses a template that does not exist', async () => {
