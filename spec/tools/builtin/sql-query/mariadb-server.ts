@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import type { PostgresServer } from './postgres-server.js';
+import { makeCertificate } from './certificate.js';
 import { freePort, serverUser } from './server-process.js';
 
 const PASSWORD = 'sesame-98765';
@@ -35,6 +36,8 @@ export async function startMariadb(): Promise<PostgresServer | string> {
       stdio: 'ignore',
     },
   );
+  const made = makeCertificate(folder, user);
+  if (typeof made === 'string') return made;
   const port = await freePort();
   const words = [
     '--no-defaults',
@@ -45,6 +48,8 @@ export async function startMariadb(): Promise<PostgresServer | string> {
     `--pid-file=${folder.at('pid')}`,
     `--init-file=${setup}`,
     '--innodb-flush-log-at-trx-commit=0',
+    `--ssl-cert=${made.certificate}`,
+    `--ssl-key=${made.key}`,
   ];
   const server = spawn(program, words, { ...options, stdio: 'ignore' });
   await untilListening(port);

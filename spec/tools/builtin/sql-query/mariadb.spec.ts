@@ -39,6 +39,18 @@ describe('sql_query of MySQL and MariaDB (D92)', () => {
     while ((await atWork(mark)) !== wanted);
   };
 
+  it('encrypts with sslmode=require, and refuses a certificate that nobody has signed with verify-full', async () => {
+    const question = "show session status like 'Ssl_version'";
+    const versionOf = async (at: string): Promise<unknown> =>
+      (await query({ url: at, query: question })).rows[0]?.['Value'];
+    expect(await versionOf(url)).to.equal('');
+    expect(await versionOf(`${url}?sslmode=require`)).to.match(/^TLS/);
+    const refused = await catchRejection(query({ url: `${url}?sslmode=verify-full`, query: question }));
+    expect(refused)
+      .to.have.property('message')
+      .that.matches(/^no connection to MySQL: self.signed certificate/);
+  });
+
   it('keeps the types of values, and binds params', async () => {
     const { results } = await query({
       url,

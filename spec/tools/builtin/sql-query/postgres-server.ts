@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeCertificate } from './certificate.js';
 import { freePort, serverUser } from './server-process.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 
@@ -43,8 +44,11 @@ export async function startPostgres(): Promise<PostgresServer | string> {
     '-E',
     'UTF8',
   );
+  const made = makeCertificate(folder, user);
+  if (typeof made === 'string') return made;
   const port = await freePort();
-  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder.path} -c fsync=off`;
+  const tls = `-c ssl=on -c ssl_cert_file=${made.certificate} -c ssl_key_file=${made.key}`;
+  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder.path} -c fsync=off ${tls}`;
   run('pg_ctl', '-D', data, '-w', '-l', folder.at('log'), '-o', settings, 'start');
   return {
     port,

@@ -34,6 +34,18 @@ describe('sql_query of PostgreSQL (D92)', () => {
     while ((await atWork(mark)) !== wanted);
   };
 
+  it('encrypts with sslmode=require, and refuses a certificate that nobody has signed with verify-full', async () => {
+    const question = 'select ssl from pg_stat_ssl where pid = pg_backend_pid()';
+    expect((await query({ url, query: question })).rows).to.deep.equal([{ ssl: false }]);
+    expect((await query({ url: `${url}?sslmode=require`, query: question })).rows).to.deep.equal([
+      { ssl: true },
+    ]);
+    const refused = await catchRejection(query({ url: `${url}?sslmode=verify-full`, query: question }));
+    expect(refused)
+      .to.have.property('message')
+      .that.matches(/^no connection to PostgreSQL: self.signed certificate/);
+  });
+
   it('keeps the types of values: long integers and decimals as texts, times as ISO texts', async () => {
     const { rows, columns } = await query({
       url,

@@ -11,7 +11,7 @@ export async function freePort(): Promise<number> {
   throw new Error('the server has no port');
 }
 
-interface SystemUser {
+export interface SystemUser {
   readonly uid: number;
   readonly gid: number;
 }
