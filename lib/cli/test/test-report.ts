@@ -76,15 +76,15 @@ function formatCoverage(files: readonly TestFileReport[], terminal: Terminal): s
     definition === null || coverage === null ? [] : [{ definition, coverage }],
   );
   if (counted.length === 0) return [];
-  const sum = (of: (coverage: TestCoverage) => TestCoverage['tasks']): string => {
-    const all = counted.map(({ coverage }) => of(coverage));
-    const total = all.reduce((before, each) => before + each.total, 0);
-    const never = all.reduce((before, each) => before + each.never.length, 0);
-    return `${formatNumber(total - never)} of ${formatNumber(total)}`;
+  const sum = (part: 'tasks' | 'branches', nouns: readonly [string, string]): readonly string[] => {
+    const total = counted.reduce((before, { coverage }) => before + coverage[part].total, 0);
+    const never = counted.reduce((before, { coverage }) => before + coverage[part].never.length, 0);
+    const noun = nouns[total === 1 ? 0 : 1];
+    return total === 0 ? [] : [`${formatNumber(total - never)} of ${formatNumber(total)} ${noun}`];
   };
   const lines = counted.flatMap(({ definition, coverage }) => formatNever(definition, coverage, terminal));
-  const totals = `coverage: ${sum(({ tasks }) => tasks)} tasks, ${sum(({ branches }) => branches)} branches`;
-  return [...wrapLine(totals, terminal), ...lines];
+  const totals = [...sum('tasks', ['task', 'tasks']), ...sum('branches', ['branch', 'branches'])];
+  return [...wrapLine(`coverage: ${totals.join(', ')}`, terminal), ...lines];
 }
 
 function formatNever(definition: string, { tasks, branches }: TestCoverage, terminal: Terminal): string[] {

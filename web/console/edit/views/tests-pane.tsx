@@ -123,10 +123,12 @@ function Coverage({
   readonly coverage: NonNullable<TestResult['coverage']>;
 }) {
   const never = [...tasks.never.map((task) => `${task} runs`), ...branches.never];
-  const reached = (of: typeof tasks): string => `${of.total - of.never.length} of ${of.total}`;
+  const reached = ({ total, never: left }: typeof tasks, nouns: readonly [string, string]): string =>
+    `${total - left.length} of ${total} ${nouns[total === 1 ? 0 : 1]}`;
   return (
     <p class="src">
-      Coverage: {reached(tasks)} tasks, {reached(branches)} branches.
+      Coverage: {reached(tasks, ['task', 'tasks'])}
+      {branches.total > 0 && `, ${reached(branches, ['branch', 'branches'])}`}.
       {never.length > 0 && (
         <>
           {' '}
