@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Option } from 'clipanion';
-import type { FromFailed } from '../../runs/rerun/rerun.js';
+import type { FromFailed } from '../../runs/rerun/rerun-start.js';
 import type { ExitStatus } from '../exit-status.js';
 import { AS_BEFORE, ShellRunCommand } from '../input/shared-options.js';
 import { executeRun } from '../run/execute-run.js';

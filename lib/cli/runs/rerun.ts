@@ -4,7 +4,8 @@ import type { RequestError } from '../../client/errors.js';
 import type { RerunOptions } from '../../client/requests.js';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import { formatCount, formatNumber, joinFirst } from '../../common/text.js';
-import type { NamedInRequest, RerunChanges } from '../../runs/rerun/rerun.js';
+import type { RerunChanges } from '../../runs/rerun/rerun.js';
+import type { NamedInRequest } from '../../runs/rerun/rerun-start.js';
 import type {
   DependencyStart,
   RerunningTask,
@@ -215,6 +216,7 @@ const MAX_NAMED = 12;
 type Cause = 'changed' | 'unfinished' | 'not_run';
 
 const CAUSES: Readonly<Record<StateReason, Cause>> = {
+  'has items that are named in "from"': 'changed',
   'has items that have not succeeded': 'unfinished',
   'has failed': 'unfinished',
   'was aborted': 'unfinished',
@@ -270,10 +272,10 @@ function notRunLines(names: readonly string[]): string[] {
   return [`runs ${formatCount(names.length, 'task')} that had not run: ${joinFirst(names, MAX_NAMED)}`];
 }
 
-const NAMED_IN_REQUEST: NamedInRequest = 'is named in "from"';
+const NAMED_IN_REQUEST: NamedInRequest = 'named in "from"';
 
 function describeReason({ reason, reusable_items: items }: RerunningTask): string {
-  const why = reason.replace(NAMED_IN_REQUEST, 'is named with --from');
+  const why = reason.replace(NAMED_IN_REQUEST, 'named with --from');
   return items === 0 ? why : `${why}; reuses up to ${formatCount(items, 'item')}`;
 }
 

@@ -289,6 +289,12 @@ export const RerunReportSchema = described('RerunReport', 'What a rerun reuses a
       ...rerunTask,
       reason: text('Why, as the end of a sentence that begins with the task, such as `has failed`.'),
       reusable_items: count('The largest number of items of a fan-out that are reused.'),
+      items: Type.Optional(
+        count('The items that the fan-out had; absent for other tasks, and when it is not known.'),
+      ),
+      repeats: count(
+        'Calls that had succeeded and are made again, at most. Tools that only compute do not count.',
+      ),
       decided_anew: onlyTrue(
         'Its conditions, or those of its items, decide when it begins whether it is skipped.',
       ),

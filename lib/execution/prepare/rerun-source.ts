@@ -38,6 +38,14 @@ export function toItemOutcomes({
   return { outputs, writes: undefined, sizeBytes };
 }
 
+/** The calls of the tool of a task that an earlier run has made. */
+export interface EarlierCalls {
+  /** Of a fan-out. */
+  readonly items?: number;
+  /** Those that have succeeded, but for tools that only compute. */
+  readonly succeeded: number;
+}
+
 /** An earlier run whose outcomes a rerun reuses (D35, D60). */
 export interface RerunSource {
   readonly runId: string;
@@ -47,6 +55,10 @@ export interface RerunSource {
   readonly givenBytes: number;
   /** Why a task runs again in any case, as the end of a sentence, by task id. */
   readonly forced: ReadonlyMap<string, string>;
+  /** The tasks of which the request names items, which run again. */
+  readonly named: ReadonlySet<string>;
+  /** By task id; without tasks that have not begun. */
+  readonly calls: ReadonlyMap<string, EarlierCalls>;
   /** The tasks that failed, or items of which did. */
   readonly failed: ReadonlySet<string>;
   /** The failed tasks that have failed only because the run was cancelled by force (D21). */

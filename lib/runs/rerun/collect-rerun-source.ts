@@ -1,20 +1,27 @@
 import type { Json } from '../../common/json/json.js';
+import { WavetrainError } from '../../common/errors.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import {
+  type EarlierCalls,
   type ItemOutcomes,
   measureSource,
   type RerunSource,
   toItemOutcomes,
 } from '../../execution/prepare/rerun-source.js';
 import type { TaskOutcome } from '../../execution/results.js';
+import type { Task } from '../../pipelines/pipeline.js';
 import { STOPPED } from '../../execution/invocation/call.js';
+import { countDefined } from '../../execution/run/reuse/reusable-items.js';
 import { Reuse } from '../../execution/run/reuse/reuse.js';
 import type { ReadableWork } from '../../execution/run/readable-run.js';
 import type { TaskTrace } from '../../execution/run/task-trace.js';
 import type { Write } from '../../execution/session/session-overrides.js';
+import type { NamedItems } from './rerun-start.js';
 
 interface SourceOptions extends Pick<RerunSource, 'forced' | 'changedKeys'> {
+  /** The items that run again, of a task that is not forced. */
+  readonly named: NamedItems | undefined;
   /** The rerun is given something else. */
   readonly isChanged: boolean;
   /** Items whose errors were collected run again, although their task has succeeded. */
@@ -33,17 +40,20 @@ export function* collectRerunSource(
   earlier: PreparedRun | undefined,
   work: ReadableWork | undefined,
   pipeline: PreparedRun['pipeline'],
-  { forced, changedKeys, isChanged, rerunsFailedItems }: SourceOptions,
+  { forced, named, changedKeys, isChanged, rerunsFailedItems }: SourceOptions,
 ): Steps<RerunSource> {
   const outcomes = new Map<string, TaskOutcome>();
   const items = new Map<string, ItemOutcomes>();
   const failed = new Set<string>();
+  const calls = new Map<string, EarlierCalls>();
   const aborted = listAborted(work);
   const source = {
     runId,
     given: earlier,
     givenBytes: 0,
     forced,
+    named: new Set(named === undefined ? [] : [named.task]),
+    calls,
     outcomes,
     items,
     failed,
@@ -62,17 +72,23 @@ export function* collectRerunSource(
     const outcome = work?.getOutcome(id) ?? unreached?.inherit(task);
     const hasCollected = outcome?.collected !== undefined;
     if (hasCollected || failedItems.has(id)) failed.add(id);
+    const isKept = outcome !== undefined && !(hasCollected && rerunsFailedItems) && named?.task !== id;
+    const some = isKept
+      ? undefined
+      : outcome === undefined
+        ? ((yield* collectItems(work?.getTrace(id), failedItems.get(id))) ?? unreached?.inheritItems(task))
+        : toItemOutcomes(outcome);
+    const made = countCalls(task, outcome, some);
+    if (made !== undefined) calls.set(id, made);
     if (forced.has(id)) continue;
-    if (outcome !== undefined && !(hasCollected && rerunsFailedItems)) {
+    if (isKept) {
       // A task that is gone matters only to those who read what it wrote.
       if (pipeline.tasks.has(id) || outcome.writes.length > 0) outcomes.set(id, outcome);
-    } else if (pipeline.tasks.has(id)) {
-      const some =
-        outcome === undefined
-          ? ((yield* collectItems(work?.getTrace(id), failedItems.get(id))) ?? unreached?.inheritItems(task))
-          : toItemOutcomes(outcome);
-      if (some !== undefined) items.set(id, some);
-    }
+    } else if (named?.task === id) {
+      if (some === undefined || task.parallelOver === undefined)
+        refuseItems(id, task.parallelOver !== undefined && (outcome?.writes.length ?? 0) > 0);
+      items.set(id, { ...some, outputs: withoutItems(some.outputs, named) });
+    } else if (some !== undefined && pipeline.tasks.has(id)) items.set(id, some);
   }
   const ownBytes = earlier.sizeBytes - (rerunSource === undefined ? 0 : measureSource(rerunSource));
   const { pipeline: definition, params, inputs, session, goal, secretDigests } = earlier;
@@ -81,6 +97,52 @@ export function* collectRerunSource(
     given: { pipeline: definition, params, inputs, session, goal, secretDigests },
     givenBytes: isChanged ? ownBytes : 0,
   };
+}
+
+/** The calls of a task that have succeeded; undefined when none has. */
+function countCalls(
+  { tool, parallelOver }: Task,
+  outcome: TaskOutcome | undefined,
+  some: ItemOutcomes | undefined,
+): EarlierCalls | undefined {
+  // A tool that only computes costs nothing to be called again.
+  const counts = tool.pure !== true;
+  if (parallelOver === undefined) return outcome && counts ? { succeeded: 1 } : undefined;
+  const { output, collected = [] } = outcome ?? {};
+  const items = Array.isArray(output) ? output.length : some?.outputs.length;
+  if (items === undefined) return undefined;
+  const succeeded = outcome === undefined ? countDefined(some?.outputs ?? []) : items - collected.length;
+  return { items, succeeded: counts ? succeeded : 0 };
+}
+
+/**
+ * Returns the outputs without those of the items that run again.
+ *
+ * @throws WavetrainError `invalid_request` for an item that there is not
+ */
+function withoutItems<T>(
+  outputs: readonly (T | undefined)[],
+  { task, ranges }: NamedItems,
+): (T | undefined)[] {
+  const left = [...outputs];
+  for (const [first, last] of ranges) {
+    if (last >= outputs.length) {
+      const has = `it has ${outputs.length} items, from 0 to ${outputs.length - 1}`;
+      throw new WavetrainError('invalid_request', `"${task}" has no item ${last}: ${has}`);
+    }
+    left.fill(undefined, first, last + 1);
+  }
+  return left;
+}
+
+/** @throws WavetrainError `invalid_request` for a task whose items cannot run again one by one */
+function refuseItems(task: string, hasStored: boolean): never {
+  throw new WavetrainError(
+    'invalid_request',
+    hasStored
+      ? `the items of "${task}" cannot run again one by one, because they have stored values: name the task`
+      : `"${task}" has no items: it is no fan-out, or has not begun; name the task`,
+  );
 }
 
 /** The items that failed, by task id; an empty set for a task that failed as a whole. */

@@ -8,7 +8,12 @@ import type { AcceptedRerunSchema, RerunReportSchema } from '../../common/wire/r
 import type { Shape } from '../../common/wire/shape.js';
 
 /** Why a task runs that is as it was, and that no other task makes run. The shell prints these apart from changes. */
-export type StateReason = 'has items that have not succeeded' | 'has failed' | 'was aborted' | 'has not run';
+export type StateReason =
+  | 'has items that are named in "from"'
+  | 'has items that have not succeeded'
+  | 'has failed'
+  | 'was aborted'
+  | 'has not run';
 
 /** How the reason of a task begins that runs because of another one. */
 export type DependencyStart = 'depends on "';
@@ -108,7 +113,11 @@ function* describeTasks(
       describeState(taskId, source) ??
       (dependency === undefined ? 'reads a key that may change' : describeDependency(dependency));
     const decided = foreseen === 'open' ? ({ decided_anew: true } as const) : {};
-    runs.push({ ...located, reason, reusable_items: reuse.countReusableItems(task), ...decided });
+    const reusable = reuse.countReusableItems(task);
+    const { items, succeeded = 0 } = source.calls.get(taskId) ?? {};
+    const counts = { reusable_items: reusable, ...(items !== undefined && { items }) };
+    const repeats = Math.max(0, succeeded - reusable);
+    runs.push({ ...located, reason, ...counts, repeats, ...decided });
   }
 }
 
@@ -118,9 +127,10 @@ export function describeDependency(taskId: string): `${DependencyStart}${string}
 
 function describeState(
   taskId: string,
-  { outcomes, items, failed, aborted }: RerunSource,
+  { outcomes, items, named, failed, aborted }: RerunSource,
 ): StateReason | undefined {
   if (outcomes.has(taskId)) return undefined;
+  if (named.has(taskId)) return 'has items that are named in "from"';
   if (items.has(taskId)) return 'has items that have not succeeded';
   if (aborted.has(taskId)) return 'was aborted';
   return failed.has(taskId) ? 'has failed' : 'has not run';

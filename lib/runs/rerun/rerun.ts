@@ -2,7 +2,6 @@ import { WavetrainError } from '../../common/errors.js';
 import { type JsonObject, setOwn } from '../../common/json/json.js';
 import { MAX_RERUN_VALUES } from '../../common/limits.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import { joinFirst } from '../../common/text.js';
 import type { ReadablePipelineRun, ReadablePlanRun, ReadableRun } from '../../execution/run/readable-run.js';
 import { preparePlan } from '../../execution/prepare/prepare-plan.js';
 import {
@@ -15,7 +14,19 @@ import type { RerunSource } from '../../execution/prepare/rerun-source.js';
 import type { PlanInputs, RunInputs } from '../../execution/prepare/run-inputs.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { RequestedRun } from '../run-factory.js';
-import { describeDependency, describeRerun, hasRunningTask, type RerunReport } from './rerun-report.js';
+import { describeRerun, hasRunningTask, type RerunReport } from './rerun-report.js';
+import {
+  assertPart,
+  findForced,
+  forceInPart,
+  type FromFailed,
+  graphOf,
+  namedItems,
+  readStart,
+  type RerunGraph,
+  type RerunStart,
+  startWithin,
+} from './rerun-start.js';
 import { collectRerunSource } from './collect-rerun-source.js';
 
 /** The differences between a rerun and the run that it repeats (D60). */
@@ -30,16 +41,11 @@ export interface RerunChanges
   readonly submitted_text?: string | undefined;
 }
 
-/** The value of `from` that reuses the outputs of all tasks that succeeded. */
-export type FromFailed = 'failed';
-
-/** The end of a reason that says that the request names a part. The shell says it with the name of its flag. */
-export type NamedInRequest = 'is named in "from"';
-
 export interface RerunRequest extends RerunChanges {
   /**
-   * `failed` runs what has not succeeded; the id of a task (of a plan: of a sub-pipeline) runs that one, everything that
-   * depends on it, and everything that has not succeeded. Undefined runs everything, or with changes is like `failed`.
+   * `failed` runs what has not succeeded; the id of a task (of a plan: of a sub-pipeline, or `SUB_PIPELINE/TASK`) runs that
+   * one, everything that depends on it, and everything that has not succeeded. `TASK[22]` or `TASK[3,7-9]` runs only these
+   * items of a fan-out. Undefined runs everything, or with changes is like `failed`.
    * Everything that was changed runs in any case.
    */
   readonly from?: string | undefined;
@@ -181,14 +187,15 @@ function* preparePipelineRerun(run: ReadablePipelineRun, request: RerunRequest):
   const { prepared } = run;
   const pipeline = request.pipeline ?? prepared.pipeline;
   const params = yield* merge(keepParams(run, pipeline), request.params);
-  const { tasks, waves, handlers } = pipeline;
-  assertNoHandler(request, handlers);
-  const forced = findForced(run, request, {
-    ids: [...tasks.keys()],
-    order: waves.flat(),
-    dependencies: (id) => tasks.get(id)?.upstream ?? [],
-  });
-  const options = { forced, changedKeys: new Set<string>(), ...sourceOptions(request) };
+  assertNoHandler(request, pipeline.handlers);
+  const graph = graphOf(pipeline);
+  const start = findStart(run, request, graph);
+  const options = {
+    forced: findForced(start, graph),
+    named: namedItems(start),
+    changedKeys: new Set<string>(),
+    ...sourceOptions(request),
+  };
   return {
     kind: 'pipeline',
     inputs: { pipeline, params, ...(yield* mergeCommon(run, request)) },
@@ -203,18 +210,24 @@ function* preparePlanRerun(run: ReadablePlanRun, request: RerunRequest): Steps<R
   const chosen = request.plan_concurrency ?? (wasDefault ? undefined : concurrency);
   const { subPipelines, statistics, handlers } = plan;
   assertNoHandler(request, handlers?.handlers);
-  const forced = findForced(run, request, {
+  const graph: RerunGraph = {
+    kind: 'plan',
     ids: [...subPipelines.keys()],
     order: statistics.order,
     dependencies: (id) => subPipelines.get(id)?.needs ?? [],
-  });
+  };
+  const start = findStart(run, request, graph);
+  const forced = findForced(start, graph);
   const changedKeys = new Set<string>();
   const subRuns = new Map<string, RerunSource>();
   for (const { id, pipeline } of subPipelines.values()) {
-    const reason = forced.get(id);
-    const forcedTasks = reason === undefined ? [] : [...pipeline.tasks.keys()];
-    const tasks = new Map(forcedTasks.map((task) => [task, `is part of "${id}", which ${reason}`]));
-    const options = { forced: tasks, changedKeys, ...sourceOptions(request) };
+    const within = startWithin(start, id);
+    const options = {
+      forced: forceInPart(pipeline, id, within, forced.get(id)),
+      named: within && namedItems(within),
+      changedKeys,
+      ...sourceOptions(request),
+    };
     const work = run.subRuns.begun.get(id)?.work;
     subRuns.set(id, yield* collectRerunSource(run.id, prepared.get(id), work, pipeline, options));
   }
@@ -244,56 +257,27 @@ function sourceOptions(request: RerunRequest): { isChanged: boolean; rerunsFaile
   return { isChanged: hasChanges(request), rerunsFailedItems: readFrom(request) === FROM_FAILED };
 }
 
-/** The tasks of a pipeline, or the sub-pipelines of a plan. */
-interface RerunGraph {
-  readonly ids: readonly string[];
-  /** Each after its dependencies. */
-  readonly order: readonly string[];
-  readonly dependencies: (id: string) => readonly string[];
-}
-
 const FROM_FAILED: FromFailed = 'failed';
-const NAMED: NamedInRequest = 'is named in "from"';
 
 /** Returns the part from which a rerun starts; undefined when everything runs again. */
 function readFrom(request: RerunRequest): string | undefined {
   return request.from ?? (hasChanges(request) ? FROM_FAILED : undefined);
 }
 
-const MAX_LISTED_PARTS = 20;
-
 /**
- * Selects the parts that run again even if they succeeded and were not changed, with the reason.
+ * Reads where a rerun starts.
  *
  * @throws WavetrainError `nothing_to_rerun` or `invalid_request`
  */
-function findForced(run: ReadableRun, request: RerunRequest, graph: RerunGraph): ReadonlyMap<string, string> {
+function findStart(run: ReadableRun, request: RerunRequest, graph: RerunGraph): RerunStart {
   const { id, kind, status, failures } = run;
+  const start = readStart(readFrom(request), kind, new Set(graph.ids));
+  if (start.kind === 'part') assertPart(start.part, graph);
+  if (start.kind !== 'failed' || status !== 'succeeded' || failures.length > 0 || hasChanges(request))
+    return start;
   const part = kind === 'plan' ? 'sub-pipeline' : 'task';
-  const from = readFrom(request);
-  if (from === undefined) {
-    const reason = 'runs, as everything does without "from" and changes';
-    return new Map(graph.ids.map((partId) => [partId, reason]));
-  }
-  if (from === FROM_FAILED) {
-    if (status !== 'succeeded' || failures.length > 0 || hasChanges(request)) return new Map();
-    const message = `run ${id} succeeded: name a ${part}, or rerun the whole ${kind}`;
-    throw new WavetrainError('nothing_to_rerun', message);
-  }
-  if (graph.ids.includes(from)) return withDependents(from, graph);
-  const message = `the ${kind} has no ${part} "${from}"; its ${part}s are ${joinFirst(graph.ids, MAX_LISTED_PARTS)}`;
-  throw new WavetrainError('invalid_request', message);
-}
-
-/** A part and everything that depends on it, directly or indirectly. */
-function withDependents(id: string, { order, dependencies }: RerunGraph): ReadonlyMap<string, string> {
-  const found = new Map<string, string>([[id, NAMED]]);
-  for (const other of order) {
-    if (!found.has(other) && dependencies(other).some((needed) => found.has(needed))) {
-      found.set(other, `${describeDependency(id)}, which ${NAMED}`);
-    }
-  }
-  return found;
+  const message = `run ${id} succeeded: name a ${part}, or rerun the whole ${kind}`;
+  throw new WavetrainError('nothing_to_rerun', message);
 }
 
 /**

@@ -3,7 +3,12 @@ import type { Json, JsonObject } from '../../common/json/json.js';
 import { estimateLength } from '../../common/json/json-writer.js';
 import type { PublishedFile } from '../../execution/invocation/files/published-file.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
-import type { ItemOutcomes, RunDefinition, RerunSource } from '../../execution/prepare/rerun-source.js';
+import type {
+  EarlierCalls,
+  ItemOutcomes,
+  RunDefinition,
+  RerunSource,
+} from '../../execution/prepare/rerun-source.js';
 import type { TaskOutcome } from '../../execution/results.js';
 import type { Write } from '../../execution/session/session-overrides.js';
 
@@ -39,6 +44,10 @@ export interface SourceBegins {
   readonly failed: readonly string[];
   /** The failed tasks that were aborted; only when there are any. */
   readonly aborted?: readonly string[];
+  /** The tasks of which items are named; only when there are any. */
+  readonly named?: readonly string[];
+  /** The calls that have succeeded, and the items, by task. */
+  readonly calls?: readonly (readonly [string, number, number?])[];
   readonly given_bytes: number;
   /** Undefined for a sub-pipeline that the earlier run did not have. */
   readonly given?: StoredGiven;
@@ -86,7 +95,7 @@ const GROUP_LENGTH = 256 * 1024;
  * @param prepared of the rerun, or of its sub-pipeline
  */
 export function* writeSource(
-  { forced, failed, aborted, givenBytes, given, outcomes, items }: RerunSource,
+  { forced, named, calls, failed, aborted, givenBytes, given, outcomes, items }: RerunSource,
   prepared: PreparedRun,
   subPipeline?: string,
 ): Iterable<SourcePart> {
@@ -96,11 +105,17 @@ export function* writeSource(
     forced: groupByReason(forced),
     failed: [...failed],
     ...(aborted.size > 0 && { aborted: [...aborted] }),
+    ...(named.size > 0 && { named: [...named] }),
+    ...(calls.size > 0 && { calls: Array.from(calls, toStoredCalls) }),
     given_bytes: givenBytes,
     ...(given && { given: compareGiven(given, prepared, subPipeline === undefined) }),
   };
   for (const [task, outcome] of outcomes) yield* writeOutcome(task, outcome);
   for (const [task, outcome] of items) yield* writeItemOutcomes(task, outcome);
+}
+
+function toStoredCalls([task, { succeeded, items }]: [string, EarlierCalls]): [string, number, number?] {
+  return items === undefined ? [task, succeeded] : [task, succeeded, items];
 }
 
 function groupByReason(forced: ReadonlyMap<string, string>): [string, string[]][] {

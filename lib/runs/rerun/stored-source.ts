@@ -93,6 +93,8 @@ export class StoredSource {
     forced,
     failed,
     aborted,
+    named,
+    calls = [],
     given_bytes: givenBytes,
     given,
   }: SourceBegins): ReadSource {
@@ -102,6 +104,10 @@ export class StoredSource {
       given: undefined,
       givenBytes,
       forced: new Map(forced.flatMap(([reason, tasks]) => tasks.map((task) => [task, reason] as const))),
+      named: new Set(named),
+      calls: new Map(
+        calls.map(([task, succeeded, items]) => [task, { succeeded, ...(items !== undefined && { items }) }]),
+      ),
       failed: new Set(failed),
       aborted: new Set(aborted),
       outcomes: new Map<string, TaskOutcome>(),

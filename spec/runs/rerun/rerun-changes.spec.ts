@@ -21,9 +21,9 @@ describe('RunRegistry.rerun with a changed definition (D60)', () => {
     expect(report).to.deep.equal({
       reused: [{ task_id: 'b' }],
       runs: [
-        { task_id: 'a', reason: 'has changed inputs', reusable_items: 0 },
-        { task_id: 'c', reason: 'depends on "a"', reusable_items: 0 },
-        { task_id: 'd', reason: 'depends on "c"', reusable_items: 0 },
+        { task_id: 'a', reason: 'has changed inputs', reusable_items: 0, repeats: 1 },
+        { task_id: 'c', reason: 'depends on "a"', reusable_items: 0, repeats: 1 },
+        { task_id: 'd', reason: 'depends on "c"', reusable_items: 0, repeats: 1 },
       ],
       warnings: [],
     });
@@ -129,7 +129,7 @@ describe('RunRegistry.rerun with changed values (D60)', () => {
     }
     const { report } = await reruns.fix(run_id, { params: { p: '2' } });
     expect(report?.runs).to.deep.equal([
-      { task_id: 't0', reason: 'reads {{params.p}}, which has changed', reusable_items: 0 },
+      { task_id: 't0', reason: 'reads {{params.p}}, which has changed', reusable_items: 0, repeats: 1 },
     ]);
   });
 
@@ -196,7 +196,13 @@ describe('RunRegistry.rerun of the items of a fan-out (D60)', () => {
     expect(outputs).to.deep.equal({ each: ['a', 'b', 'c'] });
     expect(record.result).to.include({ tasks_executed: 2 });
     expect(report?.runs).to.deep.equal([
-      { task_id: 'each', reason: 'has items that have not succeeded', reusable_items: 1 },
+      {
+        task_id: 'each',
+        reason: 'has items that have not succeeded',
+        reusable_items: 1,
+        items: 3,
+        repeats: 0,
+      },
     ]);
     const items = reruns.events.flatMap((event) =>
       event.kind === 'item' ? [[event.item, event.attempt, event.reused]] : [],

@@ -58,8 +58,14 @@ describe('RunRegistry.rerun of a plan with changes (D60)', () => {
     expect(record).to.deep.include({ rerun_of: runId, status: 'succeeded' });
     const report = await plans.registry.rerunReport(record.run_id);
     expect(report?.runs).to.deep.equal([
-      { sub_pipeline: 'a', task_id: 's', reason: 'has changed inputs', reusable_items: 0 },
-      { sub_pipeline: 'b', task_id: 'read', reason: 'reads a key that may change', reusable_items: 0 },
+      { sub_pipeline: 'a', task_id: 's', reason: 'has changed inputs', reusable_items: 0, repeats: 0 },
+      {
+        sub_pipeline: 'b',
+        task_id: 'read',
+        reason: 'reads a key that may change',
+        reusable_items: 0,
+        repeats: 0,
+      },
     ]);
     expect(report?.reused).to.have.length(5);
   });

@@ -27,11 +27,13 @@ export class Reruns {
     },
   });
 
+  readonly tools = [this.#echo];
+
   /** Checks tasks, written as a YAML flow list. */
   parse(tasks: string, values: Pick<RunInputs, 'inputs' | 'session'> = {}, head = ''): RunInputs['pipeline'] {
     const text = `{id: spec, goal: be checked, ${head} tasks: [${tasks}]}`;
     const provided = { inputs: values.inputs ?? {}, session: values.session ?? {} };
-    return parsePipeline(text, { tools: [this.#echo], ...provided });
+    return parsePipeline(text, { tools: this.tools, ...provided });
   }
 
   /** Runs tasks, written as a YAML flow list. */
