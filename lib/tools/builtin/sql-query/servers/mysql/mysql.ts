@@ -127,9 +127,9 @@ class MysqlSession extends ServerSession {
     });
   }
 
-  async reset(hasOnlyRead: boolean): Promise<void> {
+  async reset(isUntouched: boolean): Promise<void> {
     // Variables and temporary tables of one task would be there for the next one.
-    if (!hasOnlyRead) this.fail(new ToolError('the session was used'));
+    if (!isUntouched) this.fail(new ToolError('the session was used'));
   }
 
   close(): void {

@@ -96,8 +96,8 @@ class PostgresSession extends ServerSession {
     if (key !== undefined) await sendCancel(this.#remote, key);
   }
 
-  async reset(hasOnlyRead: boolean): Promise<void> {
-    if (hasOnlyRead || !this.isUsable) return;
+  async reset(isUntouched: boolean): Promise<void> {
+    if (isUntouched || !this.isUsable) return;
     try {
       await this.#client.query('DISCARD ALL');
       await this.#set();
