@@ -89,7 +89,7 @@ export class SessionPool {
     }
   }
 
-  /** Closes a session that fails to reset: its task has its result already. */
+  /** Cancels a session that fails to reset, so that it is closed: its task has its result already. */
   async #reset(session: SqlSession, isUntouched: boolean): Promise<void> {
     try {
       await session.reset(isUntouched);

@@ -64,7 +64,7 @@ class LocalSession implements SqlSession {
     return describeError(error, 'the query failed');
   }
 
-  async control(verb: 'begin' | 'commit' | 'rollback'): Promise<void> {
+  async control(verb: 'begin' | 'commit'): Promise<void> {
     await ask(this.#worker, { kind: 'control', verb });
   }
 

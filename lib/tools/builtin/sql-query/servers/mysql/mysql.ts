@@ -104,7 +104,7 @@ class MysqlSession extends ServerSession {
     return describeError(error, what);
   }
 
-  control(verb: 'begin' | 'commit' | 'rollback'): Promise<void> {
+  control(verb: 'begin' | 'commit'): Promise<void> {
     return this.#run(verb);
   }
 

@@ -86,7 +86,7 @@ class PostgresSession extends ServerSession {
     return describeError(error, what);
   }
 
-  async control(verb: 'begin' | 'commit' | 'rollback'): Promise<void> {
+  async control(verb: 'begin' | 'commit'): Promise<void> {
     await this.#client.query(verb);
   }
 
