@@ -285,6 +285,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'pipelines',
       'plans',
       'scheduling',
+      'text',
       'tools',
     ],
     types: ['memory', 'models', 'wire'],

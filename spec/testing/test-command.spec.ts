@@ -121,6 +121,21 @@ describe('test (D91)', () => {
     ]);
   });
 
+  it('writes all of what came out with --update, however much differs', async () => {
+    const keys = Array.from({ length: 30 }, (_, index) => index);
+    const define = (value: number): string => `{ ${keys.map((key) => `k${key}: ${value}`).join(', ')} }`;
+    folder.write(
+      'p.yaml',
+      `pipeline: { id: p, goal: g, tasks: [${keys.map((key) => `{ id: t${key}, tool: transform, inputs: { input: ${key}, expression: $ } }`).join(', ')}] }`,
+    );
+    folder.write(
+      'p.test.yaml',
+      `cases: [{ name: many, expect: { outputs: ${define(-1).replaceAll('k', 't')} } }]\n`,
+    );
+    await at(['--update']);
+    expect((await at([])).status).to.equal(0);
+  });
+
   it('writes what came out into the file with --update, and keeps comments, schemas and other cases', async () => {
     const more = `  - name: says nothing
     params: { kind: b }

@@ -86,7 +86,11 @@ export class TestCommand extends CatalogCommand {
       onCase: (file, result) => void results.set(file, [...(results.get(file) ?? []), result]),
       onFile: (ofFile: TestFileReport) => json || print(formatTestFile(ofFile, terminal)),
     });
-    if (run.name !== undefined && report.files.every(({ ok, cases }) => ok && cases.length === 0))
+    if (
+      run.name !== undefined &&
+      !this.watch &&
+      report.files.every(({ ok, cases }) => ok && cases.length === 0)
+    )
       throw new UsageError(`no case has "${run.name}" in its name`);
     if (json) printJson(report, context);
     else print(formatTestTotals(report, terminal));

@@ -27,7 +27,7 @@ const MIN_PART = 3;
 const NUMERIC = /^[-+.\dEe]+$/;
 
 /** Masks a text, and knows how much of a text must be there to recognise a secret in it. */
-export type LineMasker = Pick<Masker, 'mask' | 'longest' | 'longestWithBreak'>;
+export type LineMasker = Pick<Masker, 'mask' | 'find' | 'longest' | 'longestWithBreak'>;
 
 /**
  * Replaces secrets in texts by `***`, also in the encodings of {@link encodeSecret} (D61). Where secrets overlap, all of
@@ -115,11 +115,20 @@ export class Masker {
   }
 
   #maskWhole(text: string): string {
-    const window = this.#window;
-    this.#searches++;
     let masked = '';
     /** Everything before is in `masked`. */
     let done = 0;
+    for (const [start, end] of this.find(text)) {
+      masked += text.slice(done, start) + MASK;
+      done = end;
+    }
+    return done === 0 ? text : masked + text.slice(done);
+  }
+
+  /** Finds where secrets begin and end, in their order. Those that overlap are found as one. */
+  *find(text: string): Iterable<readonly [start: number, end: number]> {
+    const window = this.#window;
+    this.#searches++;
     let start = -1;
     let end = -1;
     for (let last = window - 1; last < text.length; ) {
@@ -133,15 +142,12 @@ export class Masker {
       const length = this.#lengthAt(text, at, hash);
       if (length === 0) continue;
       if (at >= end) {
-        if (end >= 0) {
-          masked += text.slice(done, start) + MASK;
-          done = end;
-        }
+        if (end >= 0) yield [start, end];
         start = at;
       }
       end = Math.max(end, at + length);
     }
-    return end < 0 ? text : masked + text.slice(done, start) + MASK + text.slice(end);
+    if (end >= 0) yield [start, end];
   }
 
   /** Length of the longest secret that begins there, whose window ends with the hashed block; 0 when none does. */

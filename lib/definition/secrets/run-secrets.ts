@@ -33,7 +33,7 @@ const MAX_LISTED = 5;
 /** Digests compare secrets within this process, and say nothing outside of it. */
 const DIGEST_KEY = randomBytes(32);
 
-const NO_MASKER: LineMasker = { mask: (text) => text, longest: 0, longestWithBreak: 0 };
+const NO_MASKER: LineMasker = { mask: (text) => text, find: () => [], longest: 0, longestWithBreak: 0 };
 
 /**
  * The secrets of one submitted run, with its sub-pipelines and nested runs: their values for templates, and the masker

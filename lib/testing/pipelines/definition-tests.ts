@@ -12,7 +12,7 @@ import type { Catalog } from '../../tools/catalog.js';
 import type { FileAccess } from '../../tools/files/access.js';
 import { AnsweringTools } from './answers.js';
 import { CoverageCount, type TestCoverage } from './coverage.js';
-import { findDifferences, type Difference } from './expectation.js';
+import { type Difference, findDifferences } from './expectation.js';
 import { JumpClock } from './jump-clock.js';
 import { type CaseOutcome, CaseRunner } from './run-case.js';
 import { checkTestFile, valuesOfCases } from './test-file.js';
@@ -68,14 +68,13 @@ export async function openTests({ text, definition }: TestSources, setup: TestSe
   return { ok: true, tests: new DefinitionTests(named.cases, source, runner, new CoverageCount(tested)) };
 }
 
-/** The result of a case, with its differences from the expected one. */
+/** The result of a case. */
 export interface CaseResult {
   readonly index: number;
   readonly expect: TestExpectation;
   readonly report: CaseReport;
   /** Undefined when there is nothing to compare: the run was refused, or an answer was missing. */
   readonly outcome: CaseOutcome | undefined;
-  readonly differences: readonly Difference[];
 }
 
 /** The cases of one file, to be run one after another. */
@@ -118,7 +117,6 @@ export class DefinitionTests {
       index,
       expect,
       outcome: isComparable ? outcome : undefined,
-      differences,
       report: {
         name: each.name,
         ok: problems.length === 0,

@@ -38,10 +38,14 @@ export function isSchemaExpectation(value: unknown): value is JsonObject {
 }
 
 /** Finds where an outcome differs from what a case expects: the first places, for a value may have very many. */
-export function findDifferences(expect: TestExpectation, outcome: CaseOutcome): Difference[] {
+export function findDifferences(
+  expect: TestExpectation,
+  outcome: CaseOutcome,
+  most: number = PIPELINE_TEST_LIMITS.differences,
+): Difference[] {
   const found: Difference[] = [];
   for (const difference of compareAll(expect, outcome)) {
-    if (found.length === PIPELINE_TEST_LIMITS.differences) break;
+    if (found.length === most) break;
     found.push(difference);
   }
   return found;

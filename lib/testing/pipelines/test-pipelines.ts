@@ -98,10 +98,13 @@ async function createSuite(file: string, run: TestRun): Promise<ConformanceCase[
   if ('problems' in opened)
     return [{ title: `${file} is valid`, run: async () => rejectProblems(opened.problems) }];
   const { tests } = opened;
+  const open = new Set(tests.cases.keys());
   return tests.cases.map(({ name }, index) => ({
     title: `${file}: ${name}`,
     run: async () => {
       const { report } = await tests.run(index);
+      open.delete(index);
+      if (open.size === 0) await tests.close();
       if (report.ok) return;
       const lines = report.problems.map(({ line, message, hint }) =>
         [`line ${line}: ${message}`, ...(hint === undefined ? [] : [`(${hint})`])].join(' '),
@@ -142,13 +145,16 @@ async function runTestFile(file: string, run: TestRun): Promise<TestFileReport> 
     return { file, definition, ok: false, problems: opened.problems, cases: [], coverage: null };
   const { tests } = opened;
   const cases: CaseReport[] = [];
-  for (const [index, { name }] of tests.cases.entries()) {
-    if (run.name !== undefined && !name.includes(run.name)) continue;
-    const result = await tests.run(index);
-    run.onCase?.(file, result);
-    cases.push(result.report);
+  try {
+    for (const [index, { name }] of tests.cases.entries()) {
+      if (run.name !== undefined && !name.includes(run.name)) continue;
+      const result = await tests.run(index);
+      run.onCase?.(file, result);
+      cases.push(result.report);
+    }
+  } finally {
+    await tests.close();
   }
-  await tests.close();
   const coverage = cases.length === tests.cases.length ? tests.coverage : null;
   return { file, definition, ok: cases.every(({ ok }) => ok), problems: [], cases, coverage };
 }

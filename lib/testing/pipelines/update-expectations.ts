@@ -1,5 +1,6 @@
 import type { Json } from '../../common/json/json.js';
 import { updateYaml, type YamlUpdate } from '../../definition/text/update-yaml.js';
+import { findDifferences } from './expectation.js';
 import type { CaseResult } from './definition-tests.js';
 import type { CaseOutcome } from './run-case.js';
 
@@ -20,15 +21,16 @@ export function updateExpectations(text: string, results: readonly CaseResult[])
   return { text: updateYaml(text, changed.flat()), cases: changed.length };
 }
 
-function listUpdates({ index, expect, outcome, differences, report }: CaseResult): YamlUpdate[] {
+function listUpdates({ index, expect, outcome, report }: CaseResult): YamlUpdate[] {
   if (outcome === undefined) return [];
   const path = ['cases', index, 'expect'];
   if (Object.keys(expect).length === 0) return [{ path, value: describeOutcome(outcome) }];
   const byPath = new Map(
-    differences.flatMap(({ update }): [string, YamlUpdate][] =>
-      update === undefined
-        ? []
-        : [[JSON.stringify(update.path), { path: [...path, ...update.path], value: update.value }]],
+    findDifferences(expect, outcome, Number.POSITIVE_INFINITY).flatMap(
+      ({ update }): [string, YamlUpdate][] =>
+        update === undefined
+          ? []
+          : [[JSON.stringify(update.path), { path: [...path, ...update.path], value: update.value }]],
     ),
   );
   const failed = report.problems.some(({ path: at }) => at.endsWith('/expect/status'));

@@ -14,7 +14,8 @@ export class CommandLog {
   readonly #masker: LineMasker;
   readonly #log: (message: string) => void;
   readonly #streams: Record<Stream, MaskedLines>;
-  readonly #tails: Record<Stream, Tail> = { stdout: new Tail(), stderr: new Tail() };
+  /** Of the streams that are not logged any more. */
+  readonly #tails: Partial<Record<Stream, Tail>> = {};
   readonly #last: string[] = [];
   #lines = 0;
   #bytes = 0;
@@ -29,31 +30,44 @@ export class CommandLog {
 
   write(stream: Stream, bytes: Uint8Array): void {
     const { loggedBytes, loggedLines } = COMMAND_LIMITS;
-    if (this.#bytes < loggedBytes && this.#lines < loggedLines) {
-      const part = bytes.subarray(0, loggedBytes - this.#bytes);
+    const room = this.#lines < loggedLines ? loggedBytes - this.#bytes : 0;
+    const part = this.#tails[stream] === undefined ? bytes.subarray(0, room) : NO_BYTES;
+    if (part.length > 0) {
       this.#bytes += part.length;
       this.#streams[stream].write(part);
-      if (part.length === bytes.length) return;
-      return this.#keepTail(stream, bytes.subarray(part.length));
     }
-    this.#keepTail(stream, bytes);
+    if (part.length < bytes.length) this.#keepTail(stream, bytes.subarray(part.length));
   }
 
   /** Logs lines that have no end, and how much was not logged. Returns the last lines, in the order of their arrival. */
   end(): readonly string[] {
-    const isCut = this.#bytesNotLogged > 0;
     for (const stream of STREAMS) this.#streams[stream].end();
-    if (isCut) {
+    if (this.#bytesNotLogged > 0) {
       this.#log(`… ${formatMebibytes(this.#bytesNotLogged)} more were not logged`);
       for (const stream of STREAMS)
-        for (const line of this.#tails[stream].lines(this.#masker)) this.#keep(line);
+        for (const line of this.#tails[stream]?.lines(this.#masker) ?? []) this.#keep(line);
     }
     return this.#last;
   }
 
+  /** Keeps bytes that are not logged, and what was not logged yet of those before: a secret may begin there. */
   #keepTail(stream: Stream, bytes: Uint8Array): void {
-    this.#bytesNotLogged += bytes.length;
-    this.#tails[stream].write(bytes);
+    let tail = this.#tails[stream];
+    let rest = bytes;
+    if (tail === undefined) {
+      const masked = this.#streams[stream];
+      const ofCharacter = bytes.findIndex((byte) => (byte & 0xc0) !== 0x80);
+      const count = ofCharacter < 0 ? bytes.length : ofCharacter;
+      masked.write(bytes.subarray(0, count));
+      rest = bytes.subarray(count);
+      tail = new Tail();
+      this.#tails[stream] = tail;
+      const pending = Buffer.from(masked.takePending());
+      this.#bytesNotLogged += pending.length;
+      tail.write(pending);
+    }
+    this.#bytesNotLogged += rest.length;
+    tail.write(rest);
   }
 
   #add(line: string): void {
@@ -73,10 +87,15 @@ type Stream = 'stdout' | 'stderr';
 
 const STREAMS = ['stdout', 'stderr'] as const;
 
+const NO_BYTES = new Uint8Array();
+
+const MAX_CHARACTER_BYTES = 4;
+
 /** The newest bytes of a stream. */
 class Tail {
   readonly #parts: Uint8Array[] = [];
   #size = 0;
+  #isCut = false;
 
   write(bytes: Uint8Array): void {
     this.#parts.push(bytes);
@@ -85,15 +104,19 @@ class Tail {
       if (this.#size - first.length < TAIL_BYTES) return;
       this.#size -= first.length;
       this.#parts.shift();
+      this.#isCut = true;
     }
   }
 
-  /** The first line is left out: it may begin in the middle of a secret. */
+  /** Leaves out the first line, and what may be the rest of a secret with line breaks, where the beginning is forgotten. */
   lines(masker: LineMasker): string[] {
+    const text = Buffer.concat(this.#parts);
+    const begin = this.#isCut ? text.indexOf('\n', masker.longestWithBreak * MAX_CHARACTER_BYTES) + 1 : 0;
+    if (this.#isCut && begin === 0) return [];
     const lines: string[] = [];
     const masked = new MaskedLines(masker, (line) => lines.push(line));
-    for (const part of this.#parts) masked.write(part);
+    masked.write(text.subarray(begin));
     masked.end();
-    return lines.slice(1).slice(-COMMAND_LIMITS.lastLines);
+    return lines.slice(-COMMAND_LIMITS.lastLines);
   }
 }

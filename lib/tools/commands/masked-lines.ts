@@ -4,9 +4,6 @@ import type { LineMasker } from '../../definition/secrets/masker.js';
 /** A longer line is given out in parts. */
 const MAX_LINE_LENGTH = 4000;
 
-/** So many places are tried for a cut that divides no secret. */
-const MAX_TRIES = 8;
-
 /**
  * Divides the output of a program into lines, and masks the secrets in them, wherever the pieces in which the output arrives
  * begin and end. A line is given out as soon as no secret can reach from it into the next one.
@@ -32,6 +29,13 @@ export class MaskedLines {
     if (this.#pending !== '') this.#giveOut(this.#pending.length);
   }
 
+  /** Takes back what was not given out: it may end within a secret. */
+  takePending(): string {
+    const pending = this.#pending;
+    this.#pending = '';
+    return pending;
+  }
+
   /** Where the text can be cut so that no secret is divided; 0 when it cannot be yet. */
   #findEnd(): number {
     const { longest, longestWithBreak } = this.#masker;
@@ -41,21 +45,26 @@ export class MaskedLines {
     return length > MAX_LINE_LENGTH + longest ? this.#findCut() : 0;
   }
 
-  /** Where a line without an end is cut. */
+  /** Where a line without an end is cut: before a secret that would be divided, or, at the beginning of the line, behind it. */
   #findCut(): number {
-    const step = Math.max(1, this.#masker.longest);
-    const places = Array.from({ length: MAX_TRIES }, (_, tried) => MAX_LINE_LENGTH - tried * step);
-    const found = places.find((place) => place > 0 && !this.#dividesSecret(place));
-    return found ?? MAX_LINE_LENGTH;
+    const [start, end] = this.#findSecret(MAX_LINE_LENGTH) ?? [MAX_LINE_LENGTH, MAX_LINE_LENGTH];
+    return start > 0 ? start : end;
   }
 
-  /** True when a secret stands on both sides of a place. */
   #dividesSecret(at: number): boolean {
-    const { mask, longest } = this.#masker;
-    if (longest === 0) return false;
-    const before = this.#pending.slice(Math.max(0, at - longest), at);
-    const after = this.#pending.slice(at, at + longest);
-    return mask(before + after) !== mask(before) + mask(after);
+    return this.#findSecret(at) !== undefined;
+  }
+
+  /** Finds the secret that stands on both sides of a place. */
+  #findSecret(at: number): readonly [start: number, end: number] | undefined {
+    const { longest } = this.#masker;
+    if (longest === 0) return undefined;
+    const first = Math.max(0, at - longest);
+    for (const [start, end] of this.#masker.find(this.#pending.slice(first, at + longest))) {
+      if (first + start >= at) return undefined;
+      if (first + end > at) return [first + start, first + end];
+    }
+    return undefined;
   }
 
   #giveOut(end: number): void {

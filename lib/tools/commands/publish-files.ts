@@ -4,7 +4,7 @@ import { opendir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ToolError } from '../../common/errors.js';
 import { describeErrno, isPathInside } from '../../common/files.js';
-import { PathPattern } from '../builtin/files/glob.js';
+import { PathPattern } from '../files/path-pattern.js';
 import { openRegularFile } from '../files/regular-file.js';
 import { COMMAND_LIMITS } from './command.js';
 import type { CommandCaller } from './command-caller.js';

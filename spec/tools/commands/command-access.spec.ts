@@ -39,7 +39,7 @@ class Attempt {
         this.logs.push(line);
         for (const { text, resolve } of this.#waiters) if (line.includes(text)) resolve(line);
       },
-      masker: { mask: (text) => text, longest: 0, longestWithBreak: 0 },
+      masker: { mask: (text: string) => text, find: () => [], longest: 0, longestWithBreak: 0 },
       writeFile: async ({ name, bytes, media_type }) => {
         const pieces = typeof bytes === 'string' || bytes instanceof Uint8Array ? [bytes] : bytes;
         let content = '';

@@ -6,7 +6,7 @@ import { COMMAND_LIMITS } from '../../../lib/tools/commands/command.js';
 import { MaskedLines } from '../../../lib/tools/commands/masked-lines.js';
 import { cases } from '../../support/measuring/cases.js';
 
-const NO_SECRETS = { mask: (text: string) => text, longest: 0, longestWithBreak: 0 };
+const NO_SECRETS = new Masker([]);
 
 /** Writes pieces, and returns the lines. */
 function linesOf(
@@ -56,6 +56,14 @@ describe('The lines of a command', () => {
     expect(linesOf(pieces, masker).join('\n')).to.equal('key:\n***\ndone');
   });
 
+  it('divide no secret of a long line that has nothing else in it', () => {
+    const secret = 'S3cretValue_ABCDEFGH';
+    for (const before of ['', 'x', 'xyz'])
+      expect(linesOf([before + secret.repeat(1000)], new Masker([secret])).join('')).to.match(
+        new RegExp(`^${before}[*]+$`),
+      );
+  });
+
   it('mask the same wherever the pieces end, also in lines without an end', () => {
     const secrets = ['hunter22', 'two\nlines', 'päss wörd', 'aaaa-aaaa'];
     const masker = new Masker(secrets);
@@ -101,6 +109,39 @@ describe('The log of a command', () => {
     });
     expect(logged).to.deep.equal(['one', 'two', 'three', '']);
     expect(last).to.deep.equal(['one', 'two', 'three']);
+  });
+
+  it('shows no part of a secret at the place where the log ends', () => {
+    const { loggedBytes } = COMMAND_LIMITS;
+    const secrets = ['hunter22-pässword', 'two\nlines\nof a key'];
+    const masker = new Masker(secrets);
+    for (const secret of secrets) {
+      for (let before = 0; before <= Buffer.byteLength(secret); before++) {
+        const text = `${'x'.repeat(loggedBytes - before)}${secret}\nend\n`;
+        const bytes = Buffer.from(text);
+        for (const pieces of [[bytes], [bytes.subarray(0, loggedBytes), bytes.subarray(loggedBytes)]]) {
+          const { logged, last } = logOf((log) => {
+            for (const piece of pieces) log.write('stderr', piece);
+          }, masker);
+          const shown = [...logged, ...last].join('\n').replaceAll(/x+/g, '');
+          expect(shown, `${before}`).not.to.match(/hun|unt|word|pä|\ufffd|two|lines|of a|key/);
+          expect(last.at(-1)).to.equal('end');
+        }
+      }
+    }
+  });
+
+  it('shows no rest of a secret whose beginning it has forgotten', () => {
+    const { loggedBytes } = COMMAND_LIMITS;
+    const secret = `first\n${'abc\n'.repeat(40_000)}last`;
+    const { last } = logOf(
+      (log) => {
+        log.write('stdout', Buffer.from('x'.repeat(loggedBytes)));
+        for (const piece of cutAt(`\n${secret}\nend\n`, [100, 70_000, 110_000])) log.write('stdout', piece);
+      },
+      new Masker([secret]),
+    );
+    expect(last.join()).not.to.contain('abc').and.not.to.contain('last');
   });
 
   it('ends at a number of lines, and says how much was not logged', () => {

@@ -5,7 +5,7 @@ import { isObjectUrl, parseObjectUrl } from '../../files/object-stores/object-ur
 import { openStore } from '../../files/object-stores/open-store.js';
 import { TRANSFER_LIMITS } from '../../files/transfer-limits.js';
 import { defineTool, type ToolContext } from '../../tool.js';
-import { PathPattern } from './glob.js';
+import { PathPattern } from '../../files/path-pattern.js';
 import { CONNECTION_INPUT, foldersOf } from './places.js';
 
 /** A file or a folder in a list. */

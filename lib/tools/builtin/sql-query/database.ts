@@ -46,12 +46,12 @@ export interface SqlSession {
   open(statement: BoundStatement, rowLimit: number, wantsCsv?: boolean): Promise<SqlCursor>;
   /** Makes what `open`, `control` and a cursor have rejected with a ToolError. */
   describe(error: unknown): unknown;
-  /** Runs `begin`, `commit` or `rollback`. */
-  control(verb: 'begin' | 'commit' | 'rollback'): Promise<void>;
+  /** Runs `begin` or `commit`: a session whose transaction has failed is closed. */
+  control(verb: 'begin' | 'commit'): Promise<void>;
   /** Ends what the database does for the session, which cannot be used again. Resolves when the request was sent. */
   cancel(): Promise<void>;
-  /** Makes the session as new, for another task of the tenant. @param hasOnlyRead as the statements were */
-  reset(hasOnlyRead: boolean): Promise<void>;
+  /** Makes the session as new, for another task of the tenant. @param isUntouched the statements have left nothing in it */
+  reset(isUntouched: boolean): Promise<void>;
   /** Lets the process end while no task uses the session; with true, keeps it. */
   keepAlive(isUsed: boolean): void;
   close(): void;

@@ -1,6 +1,6 @@
 /** The limits of `sql_query` (D92). */
 export const SQL_LIMITS = {
-  /** Characters of one statement; statements of one task; names of parameters. */
+  /** Characters of one statement; statements of one task; placeholders of one statement. */
   statementLength: 256 * 1024,
   statements: 100,
   parameters: 1000,

@@ -40,17 +40,17 @@ export class SessionPool {
    */
   use<T>(
     target: SqlTarget,
-    hasOnlyRead: boolean,
+    isUntouched: boolean,
     context: ToolContext,
     work: (session: SqlSession) => Promise<T>,
   ): Promise<T> {
     const limiter = target.isLocal ? this.#processesAtWork : this.#atWork;
-    return limiter.run(context, () => this.#lend(target, hasOnlyRead, context, work));
+    return limiter.run(context, () => this.#lend(target, isUntouched, context, work));
   }
 
   async #lend<T>(
     target: SqlTarget,
-    hasOnlyRead: boolean,
+    isUntouched: boolean,
     context: ToolContext,
     work: (session: SqlSession) => Promise<T>,
   ): Promise<T> {
@@ -73,7 +73,7 @@ export class SessionPool {
         stop = reject;
       });
       const result = await Promise.race([work(session), stopped]);
-      await this.#reset(session, hasOnlyRead);
+      await this.#reset(session, isUntouched);
       this.#keep(session, key, target, context.clock);
       return result;
     } catch (error) {
@@ -89,10 +89,10 @@ export class SessionPool {
     }
   }
 
-  /** Closes a session that fails to reset: its task has its result already. */
-  async #reset(session: SqlSession, hasOnlyRead: boolean): Promise<void> {
+  /** Cancels a session that fails to reset, so that it is closed: its task has its result already. */
+  async #reset(session: SqlSession, isUntouched: boolean): Promise<void> {
     try {
-      await session.reset(hasOnlyRead);
+      await session.reset(isUntouched);
     } catch {
       await session.cancel();
     }

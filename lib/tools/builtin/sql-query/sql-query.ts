@@ -7,8 +7,8 @@ import { SQL_LIMITS } from './limits.js';
 import { readRowValues, type SqlResult, writeRowFile } from './results.js';
 import { ROW_FORMATS, type RowFormat } from './row-files.js';
 import { SessionPool } from './session-pool.js';
-import { type BoundStatement, bindStatements, seemsToRead } from './statement.js';
-import { POSTGRES, readTokens } from './tokens.js';
+import { type BoundStatement, bindStatements, leavesSession, seemsToRead } from './statement.js';
+import { DUCKDB, MYSQL, POSTGRES, readTokens, SQLITE } from './tokens.js';
 
 /** Where the rows of a task go. */
 interface Destination {
@@ -117,7 +117,8 @@ async function runAll(
   context: ToolContext,
 ): Promise<SqlResult[]> {
   const target = await database.prepare(request, context);
-  return await pool.use(target, request.readOnly, context, async (session) => {
+  const isUntouched = request.readOnly && statements.every(({ tokens }) => leavesSession(tokens));
+  return await pool.use(target, isUntouched, context, async (session) => {
     try {
       if (statements.length === 1 && statements[0] !== undefined)
         return [await runOne(session, statements[0], destination, context)];
@@ -197,9 +198,12 @@ function onlyReads({ read_only: readOnly, query, queries }: JsonObject): boolean
   return texts.every((text) => typeof text === 'string' && isReadingText(text));
 }
 
+const DIALECTS = [POSTGRES, MYSQL, SQLITE, DUCKDB];
+
 function isReadingText(text: string): boolean {
   try {
-    return seemsToRead(readTokens(text, POSTGRES, 'the query'));
+    // The database is not known before the connection is: one that reads the text otherwise must not run it twice.
+    return DIALECTS.every((dialect) => seemsToRead(readTokens(text, dialect, 'the query')));
   } catch {
     return false;
   }

@@ -122,5 +122,28 @@ export function seemsToRead(tokens: readonly Token[]): boolean {
   const words = tokens.flatMap(({ kind, text }) => (kind === 'word' ? [text.toUpperCase()] : []));
   const first = tokens.find(({ kind, text }) => kind !== 'blank' && text !== '(' && text !== ';');
   if (first?.kind !== 'word' || !READING.has(first.text.toUpperCase())) return false;
+  // MySQL runs what stands in such a comment.
+  if (tokens.some(({ kind, text }) => kind === 'blank' && text.startsWith('/*!'))) return false;
   return !words.some((word) => WRITING.test(word));
+}
+
+/** Words before a parenthesis that call nothing, and functions that change nothing of a session. */
+const HARMLESS = new Set(
+  (
+    'ALL AND ANY ARRAY AS BETWEEN BY CASE DISTINCT ELSE END EXCEPT EXISTS FILTER FROM GROUP HAVING IN INTERSECT IS JOIN LATERAL LIKE LIMIT NOT ' +
+    'OFFSET ON OR OVER ROW SELECT SOME THEN UNION USING VALUES WHEN WHERE WITH WITHIN MATERIALIZED ' +
+    'CHAR DECIMAL NUMERIC TIME TIMESTAMP TIMESTAMPTZ VARCHAR ' +
+    'ABS AVG CAST CEIL CEILING COALESCE CONCAT COUNT DATE DATE_TRUNC EXTRACT FLOOR GREATEST IF IFNULL JSON_AGG LEAST LEFT LENGTH LOWER LTRIM MAX ' +
+    'MIN MOD NOW NULLIF RANK RIGHT ROUND ROW_NUMBER RTRIM SUBSTR SUBSTRING SUM TO_CHAR TRIM UPPER'
+  ).split(' '),
+);
+
+/** Returns true for a reading statement that leaves nothing in its session, as far as its words show: no setting, lock or variable. */
+export function leavesSession(tokens: readonly Token[]): boolean {
+  const solid = tokens.filter(({ kind }) => kind !== 'blank');
+  return solid.every(({ kind, text }, index) => {
+    if (text === ':=') return false;
+    const isCall = solid[index + 1]?.text === '(' && (kind === 'word' || kind === 'quoted');
+    return !isCall || (kind === 'word' && HARMLESS.has(text.toUpperCase()));
+  });
 }

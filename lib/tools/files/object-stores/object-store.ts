@@ -98,7 +98,16 @@ export class ObjectStore {
     { contentType, isNew }: PutOptions,
   ): Promise<string> {
     const headers = { 'content-type': contentType, ...(isNew === true && { 'if-none-match': '*' }) };
-    const answer = await this.#client.send({ method: 'PUT', object, headers, body, expects: [412] });
+    // A repeated request would find the object that the first one has written, whose answer was lost.
+    const isRepeatable = isNew !== true;
+    const answer = await this.#client.send({
+      method: 'PUT',
+      object,
+      headers,
+      body,
+      isRepeatable,
+      expects: [412],
+    });
     return readEtag(answer, object);
   }
 
@@ -106,7 +115,8 @@ export class ObjectStore {
   async copy(source: ObjectName, object: ObjectName, isNew: boolean): Promise<string> {
     const from = [source.bucket, ...source.key.split('/')].map(encodeURIComponent).join('/');
     const headers = { 'x-amz-copy-source': from, ...(isNew && { 'if-none-match': '*' }) };
-    const answer = await this.#client.send({ method: 'PUT', object, headers, expects: [412] });
+    const request = { method: 'PUT', object, headers, isRepeatable: !isNew, expects: [412] } as const;
+    const answer = await this.#client.send(request);
     if (answer.status === 412) throw exists(object);
     return await readAnswerText(answer, 'ETag');
   }

@@ -203,6 +203,18 @@ describe('sql_query of PostgreSQL (D92)', () => {
     expect(rows).to.deep.equal([{ id: 9 }]);
   });
 
+  it('leaves no lock and no setting of one task to the next, also of statements that read', async () => {
+    const locks = async (): Promise<unknown> =>
+      (await query({ url, query: "select count(*) n from pg_locks where locktype = 'advisory'" })).rows[0]?.[
+        'n'
+      ];
+    await query({ url, query: 'select pg_advisory_lock(7)' });
+    expect(await locks()).to.equal(0);
+    await query({ url, query: `select "set_config"('default_transaction_read_only', 'off', false)` });
+    const { rows } = await query({ url, query: 'show default_transaction_read_only' });
+    expect(rows).to.deep.equal([{ default_transaction_read_only: 'on' }]);
+  });
+
   it('ends the statement in the database when the attempt ends', async () => {
     const { context, output } = start({ url, query: 'select pg_sleep(600) /* sleeping */' });
     await untilAtWork('sleeping', 1);

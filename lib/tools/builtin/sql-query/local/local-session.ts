@@ -64,7 +64,7 @@ class LocalSession implements SqlSession {
     return describeError(error, 'the query failed');
   }
 
-  async control(verb: 'begin' | 'commit' | 'rollback'): Promise<void> {
+  async control(verb: 'begin' | 'commit'): Promise<void> {
     await ask(this.#worker, { kind: 'control', verb });
   }
 
@@ -73,8 +73,8 @@ class LocalSession implements SqlSession {
     await this.#worker.ended;
   }
 
-  async reset(hasOnlyRead: boolean): Promise<void> {
-    if (!this.isUsable || (hasOnlyRead && !this.#isUnfinished)) return;
+  async reset(isUntouched: boolean): Promise<void> {
+    if (!this.isUsable || (isUntouched && !this.#isUnfinished)) return;
     // Temporary tables of one task would be there for the next one, and a statement that has more rows locks the file.
     this.#isFailed = true;
     await ask(this.#worker, this.#request);

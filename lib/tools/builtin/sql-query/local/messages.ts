@@ -29,7 +29,7 @@ export type LocalRequest =
       readonly rowLimit: number;
     }
   | { readonly kind: 'next' }
-  | { readonly kind: 'control'; readonly verb: 'begin' | 'commit' | 'rollback' };
+  | { readonly kind: 'control'; readonly verb: 'begin' | 'commit' };
 
 /** The rows that were read, as JSON of a list of lists; undefined after the last one. */
 export interface RowsResponse {
@@ -55,7 +55,7 @@ export interface LocalEngine {
   next(): Promise<readonly (readonly Json[])[]> | readonly (readonly Json[])[];
   /** Rows that the statement has changed; undefined when it has changed none. */
   readonly changed: number | undefined;
-  control(verb: 'begin' | 'commit' | 'rollback'): Promise<void> | void;
+  control(verb: 'begin' | 'commit'): Promise<void> | void;
   close(): void;
   /** Returns true for an error after which another attempt may succeed. */
   isPassing(error: unknown): boolean;

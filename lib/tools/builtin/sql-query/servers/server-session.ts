@@ -35,8 +35,8 @@ export abstract class ServerSession implements SqlSession {
   }
 
   abstract open(statement: BoundStatement, rowLimit: number, wantsCsv?: boolean): Promise<SqlCursor>;
-  abstract control(verb: 'begin' | 'commit' | 'rollback'): Promise<void>;
-  abstract reset(hasOnlyRead: boolean): Promise<void>;
+  abstract control(verb: 'begin' | 'commit'): Promise<void>;
+  abstract reset(isUntouched: boolean): Promise<void>;
   abstract close(): void;
   protected abstract logIn(): Promise<void>;
   /** Asks the server to end the query; resolves when the request was sent. */

@@ -104,7 +104,7 @@ class MysqlSession extends ServerSession {
     return describeError(error, what);
   }
 
-  control(verb: 'begin' | 'commit' | 'rollback'): Promise<void> {
+  control(verb: 'begin' | 'commit'): Promise<void> {
     return this.#run(verb);
   }
 
@@ -127,9 +127,9 @@ class MysqlSession extends ServerSession {
     });
   }
 
-  async reset(hasOnlyRead: boolean): Promise<void> {
+  async reset(isUntouched: boolean): Promise<void> {
     // Variables and temporary tables of one task would be there for the next one.
-    if (!hasOnlyRead) this.fail(new ToolError('the session was used'));
+    if (!isUntouched) this.fail(new ToolError('the session was used'));
   }
 
   close(): void {

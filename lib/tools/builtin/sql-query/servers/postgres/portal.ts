@@ -47,7 +47,7 @@ export class Portal implements Submittable, SqlCursor {
   #onReady: (() => void) | undefined;
 
   /**
-   * @param rowLimit after which the database makes no more rows; 0 for none
+   * @param rowLimit after which the database makes no more rows; 0 for no limit
    * @param wantsCsv makes lines of CSV, if the types of the columns allow that
    */
   constructor(statement: BoundStatement, rowLimit: number, wantsCsv: boolean) {

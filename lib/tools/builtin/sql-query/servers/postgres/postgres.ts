@@ -86,7 +86,7 @@ class PostgresSession extends ServerSession {
     return describeError(error, what);
   }
 
-  async control(verb: 'begin' | 'commit' | 'rollback'): Promise<void> {
+  async control(verb: 'begin' | 'commit'): Promise<void> {
     await this.#client.query(verb);
   }
 
@@ -96,8 +96,8 @@ class PostgresSession extends ServerSession {
     if (key !== undefined) await sendCancel(this.#remote, key);
   }
 
-  async reset(hasOnlyRead: boolean): Promise<void> {
-    if (hasOnlyRead || !this.isUsable) return;
+  async reset(isUntouched: boolean): Promise<void> {
+    if (isUntouched || !this.isUsable) return;
     try {
       await this.#client.query('DISCARD ALL');
       await this.#set();

@@ -1,5 +1,5 @@
-import { ToolError } from '../../../common/errors.js';
-import { TRANSFER_LIMITS } from '../../files/transfer-limits.js';
+import { ToolError } from '../../common/errors.js';
+import { TRANSFER_LIMITS } from './transfer-limits.js';
 
 /**
  * A pattern of paths: `*` stands for any letters of a name, `?` for one, and `**` between slashes for any folders. Matching takes time
