@@ -92,7 +92,16 @@ export interface RegistryApi
 export interface QueriesApi
   extends Pick<
     RunQueries,
-    'record' | 'settled' | 'tasks' | 'task' | 'items' | 'item' | 'failedCalls' | 'rerunReport' | 'rerunValues'
+    | 'record'
+    | 'settled'
+    | 'tasks'
+    | 'task'
+    | 'items'
+    | 'item'
+    | 'failedCalls'
+    | 'rerunReport'
+    | 'rerunValues'
+    | 'previewRerun'
   > {
   artifacts(runId: string): Pick<RunFiles, 'find'>;
 }

@@ -61,3 +61,19 @@ export class Screen extends Recorder {
 function textOf(stream: unknown): string {
   return stream instanceof Recorder ? stream.text : '';
 }
+
+/** Somebody who types an answer. */
+export class Person extends Readable {
+  readonly isTTY = true;
+  readonly #answer: string | null;
+
+  constructor(answer: string | null) {
+    super();
+    this.#answer = answer;
+  }
+
+  override _read(): void {
+    if (this.#answer !== null) this.push(this.#answer);
+    this.push(null);
+  }
+}

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { Option } from 'clipanion';
 import type { FromFailed } from '../../runs/rerun/rerun-start.js';
 import type { ExitStatus } from '../exit-status.js';
-import { AS_BEFORE, ShellRunCommand } from '../input/shared-options.js';
+import { AS_BEFORE, flagOption, ShellRunCommand } from '../input/shared-options.js';
 import { executeRun } from '../run/execute-run.js';
 import { prepareLocalRerun, type RerunTarget } from '../run/local/local-rerun.js';
 
@@ -34,6 +34,7 @@ export class RerunCommand extends ShellRunCommand {
       ['what has not succeeded in the newest run', '$0 rerun'],
       ['the newest run of a file', '$0 rerun pipeline.yaml'],
       ['a task and its dependents', '$0 rerun --from summary'],
+      ['one item of a fan-out, and what depends on it', `$0 rerun --from 'fetch[22]'`],
       ['an older run, with another param', `$0 rerun 3f9c1a --params '{"city": "Oslo"}'`],
     ],
   });
@@ -42,8 +43,9 @@ export class RerunCommand extends ShellRunCommand {
   second = Option.String({ name: 'FILE', required: false });
   from = Option.String('--from', FROM_FAILED, {
     description:
-      '<NAME> what runs again: "failed", only what has not succeeded (the default), or a task (of a plan, a sub-pipeline), with everything that depends on it',
+      '<NAME> what runs again: "failed", only what has not succeeded (the default), or a task (of a plan, a sub-pipeline, or SUB_PIPELINE/TASK), or items of one, as in \'fetch[22]\', with everything that depends on it',
   });
+  yes = flagOption`--yes make calls again that had succeeded without a question`;
 
   protected override unlessGiven(_inNewRun: string, inRerun: string = AS_BEFORE): string {
     return inRerun;

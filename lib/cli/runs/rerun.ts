@@ -5,8 +5,9 @@ import type { RerunOptions } from '../../client/requests.js';
 import { errorCode, errorMessage } from '../../common/errors.js';
 import { formatCount, formatNumber, joinFirst } from '../../common/text.js';
 import type { RerunChanges } from '../../runs/rerun/rerun.js';
-import type { NamedInRequest } from '../../runs/rerun/rerun-start.js';
+import type { FromFailed, NamedInRequest } from '../../runs/rerun/rerun-start.js';
 import type {
+  AcceptedRerun,
   DependencyStart,
   RerunningTask,
   RerunReport,
@@ -33,6 +34,7 @@ import { detectTerminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
 import { printReport, toSentDefinition } from '../run/server-submission.js';
 import { assertFlagsFit, type FlagValues, readRunValues, toTextSource } from '../run/submission.js';
+import { ask, isTerminal } from '../input/ask.js';
 import { UsageError } from '../input/usage-errors.js';
 import { nearestPart, type RunReader } from '../run/task-reader.js';
 import { assertOnServer } from './kept-run.js';
@@ -63,6 +65,7 @@ export class RunsRerunCommand extends RunValuesCommand {
       ],
       ['with another param', `$0 runs rerun 3f9c1a --params '{"city": "Oslo"}'`],
       ['a task and its dependents', '$0 runs rerun 3f9c1a --from summary'],
+      ['one item of a fan-out and what depends on it', `$0 runs rerun 3f9c1a --from 'fetch[22]'`],
       ['a sub-pipeline of a plan and its dependents', '$0 runs rerun 3f9c1a --from extract'],
       ['what a changed file would run', '$0 runs rerun 3f9c1a --file pipeline.yaml --dry-run'],
     ],
@@ -70,7 +73,9 @@ export class RunsRerunCommand extends RunValuesCommand {
 
   runId = Option.String(RUN_ID);
   from = textOption`--from <NAME> what runs again: "failed", only what has not succeeded (the default with changes),
-    or a task (of a plan, a sub-pipeline), with everything that depends on it`;
+    or a task (of a plan, a sub-pipeline, or SUB_PIPELINE/TASK), or items of one, as in 'fetch[22]' or 'fetch[3,7-9]',
+    with everything that depends on it`;
+  yes = flagOption`--yes make calls again that had succeeded without a question`;
   file = textOption`--file <FILE> the changed pipeline or plan`;
   server = textOption`--server ${SERVER_OPTION}`;
   watch = flagOption`--watch watch the new run, like runs watch`;
@@ -90,10 +95,14 @@ export class RunsRerunCommand extends RunValuesCommand {
     return callServer(this, context, async (client) => {
       const asked = await readRerun(this, client, context);
       const { runId, request, definition } = asked;
-      const sent = this.dryRun
-        ? client.previewRerun(runId, request).then((rerun) => ({ rerun }))
-        : client.rerun(runId, { ...request, idempotencyKey: context.newId() });
-      const answer = await sent.catch((error: unknown) => explainRejection(error, asked, this, client));
+      const preview = (): Promise<RerunReport> => client.previewRerun(runId, request);
+      const send = async (): Promise<AcceptedRerun | { readonly rerun: RerunReport } | undefined> => {
+        if (this.dryRun) return { rerun: await preview() };
+        if (!(await confirmRepeats(this, preview, context))) return undefined;
+        return client.rerun(runId, { ...request, idempotencyKey: context.newId() });
+      };
+      const answer = await send().catch((error: unknown) => explainRejection(error, asked, this, client));
+      if (answer === undefined) return EXIT.done;
       if (typeof answer === 'number') return answer;
       const { rerun: report } = answer;
       if (report !== null) {
@@ -235,7 +244,8 @@ function isStateReason(reason: string): reason is StateReason {
 }
 
 /** Says what a rerun reuses, and what it runs and why: first what has changed, last what had not run. */
-export function rerunReportLines({ reused, runs, skips = [] }: RerunReport): string[] {
+export function rerunReportLines(report: RerunReport): string[] {
+  const { reused, runs, skips = [] } = report;
   const names = reused.map(formatTask);
   const total = formatCount(reused.length + runs.length + skips.length, 'task');
   const withCause = (cause: Cause): RerunningTask[] => runs.filter((task) => causeOf(task) === cause);
@@ -247,8 +257,14 @@ export function rerunReportLines({ reused, runs, skips = [] }: RerunReport): str
     ...(hidden > 0 ? [`and ${formatNumber(hidden)} more; --json lists all of them`] : []),
     ...notRunLines(withCause('not_run').map(formatTask)),
     ...skipLines(skips),
+    ...repeatLines(report),
     ...decidedLines(runs.filter(({ decided_anew: isDecided }) => isDecided === true).map(formatTask)),
   ];
+}
+
+function repeatLines(report: RerunReport): string[] {
+  const repeats = describeRepeats(report);
+  return repeats === undefined ? [] : [`makes again ${repeats}`];
 }
 
 function skipLines(skips: NonNullable<RerunReport['skips']>): string[] {
@@ -272,11 +288,52 @@ function notRunLines(names: readonly string[]): string[] {
   return [`runs ${formatCount(names.length, 'task')} that had not run: ${joinFirst(names, MAX_NAMED)}`];
 }
 
+const FROM_FAILED: FromFailed = 'failed';
 const NAMED_IN_REQUEST: NamedInRequest = 'named in "from"';
 
-function describeReason({ reason, reusable_items: items }: RerunningTask): string {
+function describeReason({ reason, reusable_items: reused, items }: RerunningTask): string {
   const why = reason.replace(NAMED_IN_REQUEST, 'named with --from');
-  return items === 0 ? why : `${why}; reuses up to ${formatCount(items, 'item')}`;
+  if (items === undefined) return reused === 0 ? why : `${why}; reuses up to ${formatCount(reused, 'item')}`;
+  const calls = Math.max(0, items - reused);
+  return `${why}; ${calls === items ? '' : `${formatNumber(calls)} of `}${formatCount(items, 'call')}`;
+}
+
+/** The calls of a rerun that had succeeded and are made again, in words; undefined when there are none. */
+function describeRepeats({ runs }: RerunReport): string | undefined {
+  const repeating = runs.filter(({ repeats }) => repeats > 0);
+  const total = repeating.reduce((sum, { repeats }) => sum + repeats, 0);
+  if (total === 0) return undefined;
+  const names = joinFirst(
+    repeating.map((task) => `${formatNumber(task.repeats)} of ${formatTask(task)}`),
+    MAX_NAMED,
+  );
+  return `${formatCount(total, 'call')} that had succeeded: ${names}`;
+}
+
+interface RepeatFlags {
+  readonly from?: string | undefined;
+  readonly yes: boolean;
+  readonly json: boolean;
+  readonly quiet: boolean;
+}
+
+/**
+ * Asks a person at a terminal before calls are repeated that had succeeded, when `--from` names what runs again. Resolves with
+ * false for a no.
+ */
+export async function confirmRepeats(
+  { from, yes, json, quiet }: RepeatFlags,
+  preview: () => Promise<RerunReport>,
+  context: CliContext,
+): Promise<boolean> {
+  const isNamed = from !== undefined && from !== FROM_FAILED;
+  if (!isNamed || yes || json || quiet || !isTerminal(context)) return true;
+  // The rerun itself says why it cannot be.
+  const report = await preview().catch(() => undefined);
+  const repeats = report && describeRepeats(report);
+  if (repeats === undefined) return true;
+  const answer = await ask(`This makes ${repeats}. Run it again? y or N: `, context);
+  return ['y', 'yes'].includes(answer);
 }
 
 function formatTask({ sub_pipeline: subPipeline, task_id: taskId }: RerunTask): string {

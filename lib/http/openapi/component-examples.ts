@@ -106,7 +106,7 @@ export const COMPONENT_EXAMPLES: Readonly<Record<string, unknown>> = {
     status: QUEUED,
     rerun: {
       reused: [{ task_id: 'greet' }],
-      runs: [{ task_id: 'keep', reason: 'has changed inputs', reusable_items: 0 }],
+      runs: [{ task_id: 'keep', reason: 'has changed inputs', reusable_items: 0, repeats: 0 }],
       warnings: [],
     },
   },

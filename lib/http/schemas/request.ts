@@ -249,9 +249,9 @@ export const PlanRequestSchema = closedObject(
 /** A rerun, with whatever is to be different (D60). */
 export const RerunRequestSchema = bodySchema('RerunRequest', {
   from: nullableText({
-    maxLength: 128,
+    maxLength: 1000,
     description:
-      '`failed` reuses every task that has succeeded, and every item of a fan-out. The id of a task or, for a plan, of a sub-pipeline runs it and everything that depends on it again. By default everything runs again; with other fields `failed` is the default. What has changed runs in any case.',
+      '`failed` reuses every task that has succeeded, and every item of a fan-out. The id of a task or, for a plan, of a sub-pipeline, or `SUB_PIPELINE/TASK`, runs it and everything that depends on it again; `TASK[22]` or `TASK[3,7-9]` only these items of a fan-out, and what depends on the task. By default everything runs again; with other fields `failed` is the default. What has changed runs in any case.',
   }),
   pipeline: Type.Optional(PipelineSchema),
   yaml: nullableText({

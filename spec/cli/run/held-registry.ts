@@ -88,6 +88,10 @@ export class HeldRegistry implements RegistryApi, QueriesApi {
     throw new Error('nobody reruns a held run');
   }
 
+  previewRerun(): never {
+    return this.rerun();
+  }
+
   rerunValues(): never {
     return this.rerun();
   }

@@ -143,7 +143,7 @@ describe('wavetrain runs rerun with changes (D60)', () => {
     const { stdout, stderr } = await rerun('--file rows.yaml --watch --verbose', submitted.stdout.trim());
     expect(stdout).to.contain('t: [2, 6, 8]');
     expect(stderr)
-      .to.contain('runs t: reads {{pipeline.inputs.rows}}, which has changed; reuses up to 2 items\n')
+      .to.contain('runs t: reads {{pipeline.inputs.rows}}, which has changed; 1 of 3 calls\n')
       .and.to.match(/ t\[0\] reused\n/)
       .and.to.match(/ t\[2\] finished\n/);
   });

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createInterface } from 'node:readline/promises';
 import { AllowedCommands } from '../../../common/config/allowed-commands.js';
 import { errorMessage } from '../../../common/errors.js';
 import { joinFirst } from '../../../common/text.js';
 import type { CheckedDefinition } from '../../../execution/prepare/run-inputs.js';
 import type { CliContext } from '../../context.js';
+import { ask, isTerminal } from '../../input/ask.js';
 import type { DefinitionFile } from '../../input/load-definition.js';
 import { UsageError } from '../../input/usage-errors.js';
-import { escapeControlCharacters } from '../../render/text.js';
 import { RememberedCommands } from './remembered-commands.js';
 
 interface PermissionFlags {
@@ -44,7 +43,7 @@ export async function permitCommands(
   const allowed = AllowedCommands.of(programs);
   if (await remembered.has(key)) return allowed;
   if (quiet || !isTerminal(context)) return AllowedCommands.none;
-  const answer = await ask(commands, file, context);
+  const answer = await askForCommands(commands, file, context);
   if (answer === 'always') await remembered.add(key, file.folder);
   return answer === 'no' ? AllowedCommands.none : allowed;
 }
@@ -77,14 +76,10 @@ function hashTexts({ folder, text, files }: DefinitionFile): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('hex');
 }
 
-function isTerminal({ stdin, stderr }: CliContext): boolean {
-  return [stdin, stderr].every((stream) => 'isTTY' in stream && stream.isTTY === true);
-}
-
-async function ask(
+async function askForCommands(
   commands: readonly Command[],
   { name }: DefinitionFile,
-  { stdin, stderr }: CliContext,
+  context: CliContext,
 ): Promise<'once' | 'always' | 'no'> {
   const lines = commands.slice(0, MAX_LISTED).map(describeCommand);
   const more = commands.length > MAX_LISTED ? [`  … and ${commands.length - MAX_LISTED} more`] : [];
@@ -98,14 +93,7 @@ async function ask(
     ...more,
     'Allow that? y (this time), a (always, until this file changes), or N: ',
   ].join('\n');
-  const prompt = createInterface({ input: stdin, output: stderr });
-  const ended = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
-  try {
-    const answer = await Promise.race([prompt.question(escapeLines(question)), ended]);
-    return readAnswer(answer);
-  } finally {
-    prompt.close();
-  }
+  return readAnswer(await ask(question, context));
 }
 
 /** The beginning and the end of a long command, whose middle is counted: blanks hide nothing. */
@@ -120,13 +108,7 @@ function describeCommand({ task, text }: Command): string {
   return `  ${task}: ${shown}`;
 }
 
-/** A definition may come from anybody, and hide what it starts behind control characters. */
-function escapeLines(text: string): string {
-  return text.split('\n').map(escapeControlCharacters).join('\n');
-}
-
 function readAnswer(answer: string): 'once' | 'always' | 'no' {
-  const word = answer.trim().toLowerCase();
-  if (['a', 'always'].includes(word)) return 'always';
-  return ['y', 'yes'].includes(word) ? 'once' : 'no';
+  if (['a', 'always'].includes(answer)) return 'always';
+  return ['y', 'yes'].includes(answer) ? 'once' : 'no';
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { CheckedDefinition } from '../../../execution/prepare/run-inputs.js';
 import type { RerunRequest } from '../../../runs/rerun/rerun.js';
+import type { RerunReport } from '../../../runs/rerun/rerun-report.js';
 import type { KeptRuns, ShellRun } from '../../../runs/store/shell/kept-runs.js';
 import type { StoredSubmission } from '../../../runs/store/run-store.js';
 import type { CliContext, RegistryApi } from '../../context.js';
@@ -24,7 +25,7 @@ import type { FlagsOf, ShellRunCommand } from '../../input/shared-options.js';
 import { PROGRAM } from '../../package-info.js';
 import { toSingleLine } from '../../render/text.js';
 import { addToolsHint, assertNotAtWork } from '../../runs/kept-run.js';
-import { collectChanges, explainForShell, rerunReportLines } from '../../runs/rerun.js';
+import { collectChanges, confirmRepeats, explainForShell, rerunReportLines } from '../../runs/rerun.js';
 import { matchRunId } from '../../runs/server-client.js';
 import { UsageError } from '../../input/usage-errors.js';
 import { openKeptRuns } from './history.js';
@@ -42,6 +43,7 @@ export interface RerunTarget {
 
 interface LocalRerunFlags extends RerunTarget, FlagsOf<ShellRunCommand> {
   readonly from: string;
+  readonly yes: boolean;
 }
 
 /**
@@ -84,6 +86,8 @@ export async function prepareLocalRerun(
   const { kind: _, ...definition } = checked;
   const changed = isSame(checked, submission) ? {} : definition;
   const request: RerunRequest = { from: given.from, ...changes, ...changed };
+  const preview = (): Promise<RerunReport> => registry.queries.previewRerun(earlier.id, request);
+  if (!(await confirmRepeats(given, preview, context))) return EXIT.done;
   const displayed = await describeLocalRun(checked, values.plan_concurrency, local, (startOptions) =>
     startRerun({ id: earlier.id, request, file }, registry, startOptions, given),
   );

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { Readable } from 'node:stream';
 import { systemContext } from '../../../../lib/cli/context.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
-import { invoke, type InvokeOptions, type Invocation, Screen } from '../../invoke.js';
+import { invoke, type InvokeOptions, type Invocation, Person, Screen } from '../../invoke.js';
 
 const TOUCH = `pipeline:
   id: touch
@@ -13,22 +12,6 @@ const TOUCH = `pipeline:
       tool: command
       inputs: {run: [touch, started]}
 `;
-
-/** Somebody who types an answer. */
-class Person extends Readable {
-  readonly isTTY = true;
-  readonly #answer: string | null;
-
-  constructor(answer: string | null) {
-    super();
-    this.#answer = answer;
-  }
-
-  override _read(): void {
-    if (this.#answer !== null) this.push(this.#answer);
-    this.push(null);
-  }
-}
 
 describe('run of a pipeline that starts programs (D88)', () => {
   const folder = useTemporaryFolder();

@@ -104,7 +104,7 @@ describe('POST /pipelines/runs/{run_id}/rerun with changes (D60)', () => {
       expect(status).to.equal(202);
       expect(body.rerun).to.deep.equal({
         reused: [{ task_id: 'a' }],
-        runs: [{ task_id: 'b', reason: 'has changed inputs', reusable_items: 0 }],
+        runs: [{ task_id: 'b', reason: 'has changed inputs', reusable_items: 0, repeats: 0 }],
         warnings: [],
       });
       await fixture.waitUntilIdle();

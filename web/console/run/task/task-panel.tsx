@@ -48,7 +48,7 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
         <span class="tools">
           {isSettledRun && handler === undefined && (
             <button type="button" onClick={() => setRerunning(true)}>
-              Rerun from here…
+              {item === undefined ? 'Rerun from here…' : 'Rerun this item…'}
             </button>
           )}
           <button
@@ -107,7 +107,11 @@ export function TaskPanel({ session, selection }: TaskPanelProps) {
         )}
       </div>
       {isRerunning && (
-        <RerunDialog session={session} from={subPipeline ?? taskId} onClose={() => setRerunning(false)} />
+        <RerunDialog
+          session={session}
+          from={formatSelection(selection)}
+          onClose={() => setRerunning(false)}
+        />
       )}
     </aside>
   );

@@ -2,17 +2,18 @@ import { pathOfRun } from '../../../../lib/common/wire/run-summary.js';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DefinitionGraph } from '../../../../lib/plans/graph.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
+import { formatInteger } from '../../../shared/model/format.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { JsonField } from '../../shell/json-field.js';
 import { editorPath, selectionOf } from '../model/addresses.js';
 import { describeChanges, type RerunDraft } from '../model/values.js';
 import type { FollowedRun } from '../followed-run.js';
-import { RerunPreview, useRerunPreview } from './rerun-preview.js';
+import { countRepeats, RerunPreview, useRerunPreview } from './rerun-preview.js';
 
 interface RerunDialogProps {
   readonly session: FollowedRun;
-  /** The task, or of a plan the sub-pipeline, that the reader wants to run again. */
+  /** The task, the item of a task, or the sub-pipeline that the reader wants to run again. */
   readonly from?: string;
   readonly onClose: () => void;
 }
@@ -38,6 +39,8 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
   });
   const [problem, setProblem] = useState('');
   const [isStarting, setStarting] = useState(false);
+  /** So many repeated calls the reader has agreed to. */
+  const [confirmed, setConfirmed] = useState(0);
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
@@ -56,7 +59,9 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
         setStarting(false);
       });
   };
-  const names = listStarts(session.graph.value);
+  const known = listStarts(session.graph.value);
+  const names = from === undefined || known.includes(from) ? known : [from, ...known];
+  const repeats = preview.report === undefined ? 0 : countRepeats(preview.report);
   const change = (changed: Partial<RerunDraft>): void => setDraft({ ...draft, ...changed });
   return (
     <dialog ref={dialog} class="run-dialog" aria-labelledby="rerun-title" onClose={onClose}>
@@ -94,6 +99,16 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
         and run it from there.
       </p>
       <RerunPreview preview={preview} />
+      {repeats > 0 && (
+        <label class="confirm">
+          <input
+            type="checkbox"
+            checked={confirmed === repeats}
+            onChange={(event) => setConfirmed(event.currentTarget.checked ? repeats : 0)}
+          />{' '}
+          Make {formatInteger(repeats)} {repeats === 1 ? 'call' : 'calls'} again that had succeeded
+        </label>
+      )}
       {problem !== '' && (
         <p class="problem" role="alert">
           <bdi>{problem}</bdi>
@@ -106,7 +121,7 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
         <button
           type="button"
           class="primary"
-          disabled={isStarting || !changes.ok || preview.problem !== ''}
+          disabled={isStarting || !changes.ok || preview.problem !== '' || confirmed < repeats}
           onClick={start}
         >
           {isStarting ? 'Starting…' : 'Run again'}

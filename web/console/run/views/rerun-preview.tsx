@@ -66,13 +66,7 @@ export function RerunPreview({ preview: { report, problem } }: { readonly previe
         {runs.slice(0, MOST_LISTED).map((task) => (
           <li key={formatSelection(selectionOf(task))}>
             <bdi class="name">{formatSelection(selectionOf(task))}</bdi>{' '}
-            <span class="src">{task.reason}</span>
-            {task.reusable_items > 0 && (
-              <span class="src">
-                ; {formatInteger(task.reusable_items)} of its items {task.reusable_items === 1 ? 'is' : 'are'}{' '}
-                reused
-              </span>
-            )}
+            <span class="src">{describeRunning(task)}</span>
             {task.decided_anew === true && <span class="src">; its conditions are decided anew</span>}
           </li>
         ))}
@@ -98,6 +92,24 @@ export function RerunPreview({ preview: { report, problem } }: { readonly previe
       ))}
     </div>
   );
+}
+
+/** Why a task runs, and how often its tool is called. */
+function describeRunning({ reason, items, reusable_items: reused }: RerunReport['runs'][number]): string {
+  const why = reason
+    .replace('is named in "from"', 'was chosen')
+    .replace('has items that are named in "from"', 'has items that were chosen')
+    .replace('of which items are named in "from"', 'of which items were chosen')
+    .replace('of which a task is named in "from"', 'of which a task was chosen')
+    .replace('runs, as everything does without "from" and changes', 'everything runs');
+  if (items === undefined) return why;
+  const calls = Math.max(0, items - reused);
+  return `${why}; ${calls === items ? '' : `${formatInteger(calls)} of `}${formatInteger(items)} calls`;
+}
+
+/** The calls that had succeeded and are made again, of all tasks. */
+export function countRepeats({ runs }: RerunReport): number {
+  return runs.reduce((sum, { repeats }) => sum + repeats, 0);
 }
 
 function Skips({ skips }: { readonly skips: NonNullable<RerunReport['skips']> }) {

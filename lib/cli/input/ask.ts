@@ -1,0 +1,27 @@
+import { createInterface } from 'node:readline/promises';
+import type { CliContext } from '../context.js';
+import { escapeControlCharacters } from '../render/text.js';
+
+/** Returns true when a person can be asked. */
+export function isTerminal({ stdin, stderr }: Pick<CliContext, 'stdin' | 'stderr'>): boolean {
+  return [stdin, stderr].every((stream) => 'isTTY' in stream && stream.isTTY === true);
+}
+
+/**
+ * Asks a person, who is at a terminal. Resolves with the answer in lower case; empty when the input has ended.
+ *
+ * @param question may contain texts of anybody, which hide nothing behind control characters
+ */
+export async function ask(
+  question: string,
+  { stdin, stderr }: Pick<CliContext, 'stdin' | 'stderr'>,
+): Promise<string> {
+  const prompt = createInterface({ input: stdin, output: stderr });
+  const ended = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
+  const shown = question.split('\n').map(escapeControlCharacters).join('\n');
+  try {
+    return (await Promise.race([prompt.question(shown), ended])).trim().toLowerCase();
+  } finally {
+    prompt.close();
+  }
+}
