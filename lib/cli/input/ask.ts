@@ -25,3 +25,16 @@ export async function ask(
     prompt.close();
   }
 }
+
+/**
+ * Asks a person, who is at a terminal, whether to go on. Everything but a clear yes is a no: nothing must begin because
+ * somebody has pressed Enter, or because the input has ended.
+ *
+ * @param question ends with a question mark
+ */
+export async function askToGoOn(
+  question: string,
+  context: Pick<CliContext, 'stdin' | 'stderr'>,
+): Promise<boolean> {
+  return ['y', 'yes'].includes(await ask(`${question} y or N: `, context));
+}

@@ -34,7 +34,7 @@ import { detectTerminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
 import { printReport, toSentDefinition } from '../run/server-submission.js';
 import { assertFlagsFit, type FlagValues, readRunValues, toTextSource } from '../run/submission.js';
-import { ask, isTerminal } from '../input/ask.js';
+import { askToGoOn, isTerminal } from '../input/ask.js';
 import { UsageError } from '../input/usage-errors.js';
 import { nearestPart, type RunReader } from '../run/task-reader.js';
 import { assertOnServer } from './kept-run.js';
@@ -332,8 +332,7 @@ export async function confirmRepeats(
   const report = await preview().catch(() => undefined);
   const repeats = report && describeRepeats(report);
   if (repeats === undefined) return true;
-  const answer = await ask(`This makes ${repeats}. Run it again? y or N: `, context);
-  return ['y', 'yes'].includes(answer);
+  return askToGoOn(`This makes ${repeats}. Run it again?`, context);
 }
 
 function formatTask({ sub_pipeline: subPipeline, task_id: taskId }: RerunTask): string {

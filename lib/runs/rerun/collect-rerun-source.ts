@@ -10,7 +10,6 @@ import {
   toItemOutcomes,
 } from '../../execution/prepare/rerun-source.js';
 import type { TaskOutcome } from '../../execution/results.js';
-import type { Task } from '../../pipelines/pipeline.js';
 import { STOPPED } from '../../execution/invocation/call.js';
 import { countDefined } from '../../execution/run/reuse/reusable-items.js';
 import { Reuse } from '../../execution/run/reuse/reuse.js';
@@ -18,6 +17,9 @@ import type { ReadableWork } from '../../execution/run/readable-run.js';
 import type { TaskTrace } from '../../execution/run/task-trace.js';
 import type { Write } from '../../execution/session/session-overrides.js';
 import type { NamedItems } from './rerun-start.js';
+
+/** A task of a pipeline. */
+type Task = NonNullable<ReturnType<PreparedRun['pipeline']['tasks']['get']>>;
 
 interface SourceOptions extends Pick<RerunSource, 'forced' | 'changedKeys'> {
   /** The items that run again, of a task that is not forced. */

@@ -1,6 +1,6 @@
 import { WavetrainError } from '../../common/errors.js';
 import { joinFirst } from '../../common/text.js';
-import type { Pipeline } from '../../pipelines/pipeline.js';
+import type { RunInputs } from '../../execution/prepare/run-inputs.js';
 import { describeDependency } from './rerun-report.js';
 
 /** The value of `from` that reuses the outputs of all tasks that succeeded. */
@@ -11,6 +11,8 @@ export type NamedInRequest = 'named in "from"';
 
 const NAMED: NamedInRequest = 'named in "from"';
 const FROM_FAILED: FromFailed = 'failed';
+
+type Pipeline = RunInputs['pipeline'];
 
 /** The first and the last item of a range. */
 type ItemRange = readonly [number, number];

@@ -263,6 +263,12 @@ describe('The run console on a real server, in a browser without network', funct
     await expectText(dialog.locator('.preview'), /2 tasks run.*each.*last.*2 tasks are reused.*list, keep/s);
     await dialog.getByRole('combobox').selectOption('');
     await expectText(dialog.locator('.preview'), /4 tasks run/);
+    const again = dialog.getByRole('button', { name: 'Run again' });
+    const confirm = dialog.getByRole('checkbox', { name: /Make \d+ calls again that had succeeded/ });
+    await confirm.waitFor();
+    expect(await again.isDisabled()).to.equal(true);
+    await confirm.check();
+    expect(await again.isDisabled()).to.equal(false);
     await dialog.getByRole('combobox').selectOption('failed');
     await expectText(dialog.locator('.preview'), /2 tasks run/);
     await dialog.getByRole('button', { name: 'Run again' }).click();

@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '../../../../lib/common/json/json.js';
 import { pathOfRun } from '../../../../lib/common/wire/run-summary.js';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DefinitionGraph } from '../../../../lib/plans/graph.js';
@@ -25,6 +26,19 @@ function listStarts(graph: DefinitionGraph | undefined): readonly string[] {
   const { waves, wave_lists: lists } = graph.graph;
   const ofTasks = waves.filter((_, wave) => (lists?.[wave] ?? null) === null);
   return ofTasks.flat().map(({ id }) => id);
+}
+
+/** The values that a definition gives to params or inputs that nobody has sent. */
+function defaultsOf(definition: EditableDefinition | undefined, field: 'params' | 'inputs'): JsonObject {
+  const { params = {}, inputs = {} } = (definition?.definition ?? {}) as Declarations;
+  if (field === 'inputs') return inputs;
+  return Object.fromEntries(Object.entries(params).map(([name, { default: value = null }]) => [name, value]));
+}
+
+/** The part of a pipeline or a plan that declares what it is given. */
+interface Declarations {
+  readonly params?: Readonly<Record<string, { readonly default?: Json }>>;
+  readonly inputs?: JsonObject;
 }
 
 /** Asks what to run again, and with which values; says before it starts what will run and what is reused (D60). */
@@ -79,7 +93,7 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
         </select>
       </label>
       {(['params', 'inputs'] as const).map((field) => {
-        const original = definition?.[field] ?? {};
+        const original = { ...defaultsOf(definition, field), ...definition?.[field] };
         const typed = draft[field];
         if (Object.keys(original).length === 0 && typed === undefined) return null;
         return (
@@ -105,7 +119,7 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
             type="checkbox"
             checked={confirmed === repeats}
             onChange={(event) => setConfirmed(event.currentTarget.checked ? repeats : 0)}
-          />{' '}
+          />
           Make {formatInteger(repeats)} {repeats === 1 ? 'call' : 'calls'} again that had succeeded
         </label>
       )}
