@@ -42,7 +42,7 @@ export function toItemOutcomes({
 export interface EarlierCalls {
   /** Of a fan-out. */
   readonly items?: number;
-  /** Those that have succeeded, but for tools that only compute. */
+  /** Calls that have succeeded, but for those of tools that only compute. */
   readonly succeeded: number;
 }
 
