@@ -234,7 +234,9 @@ function formatError({ error }: { readonly error?: string }): string {
 }
 
 /** `task` or `task[item]`, after its parents: `ingest/task`. */
-function formatTask(event: EventLocation & { readonly task_id: string; readonly item?: number }): string {
+export function formatTask(
+  event: EventLocation & { readonly task_id: string; readonly item?: number },
+): string {
   const { task_id, item } = event;
   return `${formatParents(event, '/')}${item === undefined ? task_id : `${task_id}[${item}]`}`;
 }
