@@ -79,11 +79,17 @@ export class Shell {
   }
 
   #actual(text: string): string {
-    return [...this.#urls].reduce((result, [documented, actual]) => result.replaceAll(documented, actual), text);
+    return [...this.#urls].reduce(
+      (result, [documented, actual]) => result.replaceAll(documented, actual),
+      text,
+    );
   }
 
   #documented(text: string): string {
-    return [...this.#urls].reduce((result, [documented, actual]) => result.replaceAll(actual, documented), text);
+    return [...this.#urls].reduce(
+      (result, [documented, actual]) => result.replaceAll(actual, documented),
+      text,
+    );
   }
 
   #command(name: string, line: string): void {
