@@ -30,9 +30,11 @@ describe('The commands in the documents', () => {
     await eachOf(shown, async ({ file, commands }) => {
       if (commands.length === 0 || !(process.env['SPEC_DOCUMENT'] ?? file).includes(file)) return;
       const shell = new Shell();
+      // Files are there from the start, as a server may have read its folder by the time that the page shows one more.
+      for (const { info, text } of fencesOf(file).reverse()) shell.save(info['file'], text);
       const scripts = new Map(commands.map(({ fence, script }) => [fence.line, { fence, script }]));
       for (const { line, info, text } of fencesOf(file)) {
-        if (info['file'] !== undefined) shell.write(info['file'], text);
+        shell.save(info['file'], text);
         const command = scripts.get(line);
         if (command !== undefined) outcomes.set(command.fence, await outcomeOf(command, shell));
       }

@@ -22,6 +22,8 @@ export class Shell {
   readonly #servers: ChildProcess[] = [];
   /** The address at which a server listens, by the one that the document names. */
   readonly #urls = new Map<string, string>();
+  /** The text of each file that was saved; commands may have changed the file since. */
+  readonly #saved = new Map<string, string>();
   /** Process id of the last server. */
   #server: string | undefined;
 
@@ -50,8 +52,11 @@ export class Shell {
   }
 
   /** Saves a file that the document shows, with the addresses of the servers that are running. */
-  write(path: string, text: string): void {
-    this.folder.write(path, this.#actual(text));
+  save(path: string | undefined, text: string): void {
+    const actual = this.#actual(text);
+    if (path === undefined || this.#saved.get(path) === actual) return;
+    this.#saved.set(path, actual);
+    this.folder.write(path, actual);
   }
 
   /**
