@@ -2,7 +2,8 @@ import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { errorMessage } from '../../common/errors.js';
-import { readCacheFolder, readConfig, readNetworkConfig, VARIABLES } from '../../common/config/config.js';
+import { readCacheFolder, readConfig, VARIABLES } from '../../common/config/config.js';
+import { readNetworkConfig } from '../../common/config/network-config.js';
 import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
 import { readModelConfig } from '../../common/config/model-config.js';
 import { COMMANDS_ADVICE } from '../../common/config/allowed-commands.js';
@@ -99,7 +100,14 @@ export class ServeCommand extends CatalogCommand {
     const config = lowerTenantShare(configured, modules.countTenants(keys ?? []), log);
     const processes = startProcesses(modules, config, context);
     const endRests = modules.eventLoopScheduler.allowRests();
-    const setup: ServerSetup = { modules, config, log, context: { ...context, atEnd: processes.atEnd } };
+    const networksOf = modules.networksOfTenants(keys ?? []);
+    const setup: ServerSetup = {
+      modules,
+      networksOf,
+      config,
+      log,
+      context: { ...context, atEnd: processes.atEnd },
+    };
     const output = { stdout: stream, env: context.env, log, quiet: this.quiet };
     try {
       const server = await modules.startServer({
@@ -145,6 +153,8 @@ type ServerModule = typeof import('../lazy/server.js');
 
 interface ServerSetup {
   readonly modules: ServerModule;
+  /** The private networks that the keys allow their tenants. */
+  readonly networksOf: (tenantId: string) => readonly string[];
   readonly config: ServerConfig;
   readonly log: Log;
   readonly context: CliContext;
@@ -259,7 +269,7 @@ function lowerTenantShare(config: ServerConfig, tenants: number, log: Log): Serv
 }
 
 function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' | 'keys' | 'observer'> {
-  const { modules, config, log, context } = setup;
+  const { modules, networksOf, config, log, context } = setup;
   const { fileRoots } = readConfig(context.env);
   const cacheFolder = readCacheFolder(context.env);
   return {
@@ -272,6 +282,7 @@ function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' 
     ),
     network: modules.networkAccess({
       ...readNetworkConfig(context.env),
+      allowNetworksOf: networksOf,
       inFlight: shareLimit(FETCH_LIMITS.inFlight, config.tenantShare),
     }),
     models: loadModels(setup),
