@@ -1,0 +1,67 @@
+import type { ReloadChange } from '../reload.js';
+import { type ApiKey, type Authenticate, createAuthenticator } from './authenticate.js';
+import { Revocation } from './revocation.js';
+
+interface HeldKey {
+  readonly key: ApiKey;
+  readonly revocation: Revocation;
+}
+
+/** The keys of a running server, which others may replace (D37). */
+export class KeyRing {
+  readonly #isLocal: boolean;
+  /** By the digest of the key. */
+  #held: ReadonlyMap<string, HeldKey> = new Map();
+  #authenticate: Authenticate;
+
+  /** @param keys undefined when requests need no key @param isLocal true when only this machine can reach the server */
+  constructor(keys: readonly ApiKey[] | undefined, isLocal: boolean) {
+    this.#isLocal = isLocal;
+    this.#authenticate = createAuthenticator(keys, isLocal);
+    if (keys !== undefined) this.replace(keys);
+  }
+
+  readonly authenticate: Authenticate = (request) => this.#authenticate(request);
+
+  /** Accepts these keys from now on, and no others. Ends the streams of keys that are not there any more, or were changed. */
+  replace(keys: readonly ApiKey[]): Omit<ReloadChange, 'kind'> {
+    const before = this.#held;
+    const kept = (key: ApiKey): HeldKey | undefined => {
+      const held = before.get(key.sha256);
+      return held !== undefined && isSame(held.key, key) ? held : undefined;
+    };
+    const held = new Map(
+      keys.map((key) => [key.sha256, kept(key) ?? { key, revocation: new Revocation() }]),
+    );
+    this.#held = held;
+    this.#authenticate = createAuthenticator(
+      keys,
+      this.#isLocal,
+      ({ sha256 }) => held.get(sha256)?.revocation,
+    );
+    for (const [digest, { revocation }] of before) {
+      if (held.get(digest)?.revocation !== revocation) revocation.revoke();
+    }
+    return compareKeys([...before.values()].map(({ key }) => key), keys);
+  }
+}
+
+function isSame(one: ApiKey, other: ApiKey): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Compares keys by their names, which the log and the audit show: another key of the same name is a changed one. */
+function compareKeys(before: readonly ApiKey[], now: readonly ApiKey[]): Omit<ReloadChange, 'kind'> {
+  const earlier = new Map(before.map((key) => [key.name, key]));
+  const names = new Set(now.map(({ name }) => name));
+  return {
+    added: now.filter(({ name }) => !earlier.has(name)).map(({ name }) => name),
+    removed: before.filter(({ name }) => !names.has(name)).map(({ name }) => name),
+    changed: now
+      .filter((key) => {
+        const known = earlier.get(key.name);
+        return known !== undefined && !isSame(known, key);
+      })
+      .map(({ name }) => name),
+  };
+}
