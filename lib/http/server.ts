@@ -102,11 +102,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watchPools(pools);
   const checker = new DefinitionChecker(registry.stepRunner, withPools(options.catalog));
   const submitter = new Submitter(registry, checker);
-  const folder = await openLibrary(options, registry, checker, submitter, (by) =>
-    metrics.recordSkipped(by),
-  );
+  const folder = await openLibrary(options, registry, checker, submitter, (by) => metrics.recordSkipped(by));
   const keyRing = new KeyRing(keys, isLoopback(config.host.toLowerCase()));
   const readiness = new ServerReadiness();
+  const reload = options.openReload?.({
+    useKeys: (changed) => keyRing.replace(changed),
+    useCatalog: (catalog) => {
+      checker.use(withPools(catalog));
+      checkedBy = nameChecks(version, checker.catalog);
+      folder?.library.readAgain();
+    },
+    onReload: ({ error }) => metrics.recordReload(error === null),
+  });
   const work = new InFlightRequests(clock);
   const services: HttpServices = {
     registry,
@@ -125,7 +132,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     bodyLimitBytes: config.bodyLimitBytes,
     library: folder,
     backups: options.backups,
-    reload: options.reload,
+    reload,
     checkResponses: options.checkResponses ?? false,
     work,
     readiness,
@@ -165,15 +172,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       },
     },
     restored,
-    useKeys: (changed) => keyRing.replace(changed),
-    useCatalog: (catalog) => {
-      checker.use(withPools(catalog));
-      checkedBy = nameChecks(version, checker.catalog);
-      folder?.library.readAgain();
-    },
-    onReload: ({ error }) => metrics.recordReload(error === null),
+    reload,
     async close(graceMs) {
       readiness.begin('shutting_down');
+      reload?.close();
       folder?.library.close();
       const isScheduleKept = folder?.scheduler.close();
       const hasEnded = work.close(graceMs);

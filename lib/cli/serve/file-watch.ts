@@ -40,9 +40,14 @@ export class FileWatch {
     this.#inspect = inspect;
   }
 
-  /** Takes the files as they are for known, and begins to look for changes. */
-  async start(): Promise<void> {
-    await this.accept();
+  /**
+   * Begins to look for changes.
+   *
+   * @param seen what {@link inspectFiles} has found before the files were read
+   */
+  async start(seen: ReadonlyMap<string, string>): Promise<void> {
+    const found = await this.#look();
+    this.#known = new Map([...found, ...seen]);
     this.#schedule(WATCH_MS.poll);
   }
 
@@ -76,9 +81,17 @@ export class FileWatch {
   }
 
   async #look(): Promise<ReadonlyMap<string, string>> {
-    const files = [...new Set(this.#files())];
-    return new Map(await Promise.all(files.map(async (file) => [file, await this.#inspect(file)] as const)));
+    return inspectFiles(this.#files(), this.#inspect);
   }
+}
+
+/** Looks at files, before they are read. */
+export async function inspectFiles(
+  files: Iterable<string>,
+  inspect: InspectFile = inspectFile,
+): Promise<ReadonlyMap<string, string>> {
+  const looks = [...new Set(files)].map(async (file) => [file, await inspect(file)] as const);
+  return new Map(await Promise.all(looks));
 }
 
 async function inspectFile(path: string): Promise<string> {

@@ -35,6 +35,8 @@ export interface ReloadedVariables {
 
 export interface ReadVariables {
   readonly env: Environment;
+  /** Names of variables that have changed and are used. */
+  readonly changed: readonly string[];
   /** Names of variables that have changed and that only a restart uses. */
   readonly needRestart: readonly string[];
   /** Makes the variables those of the process. */
@@ -77,9 +79,8 @@ export class Reloader implements ServerReload {
     return this.#last;
   }
 
-  /** Begins to watch the files. Resolves when a change of them is noticed. */
-  async watch(): Promise<void> {
-    await this.#watch.start();
+  async watch(seen: ReadonlyMap<string, string>): Promise<void> {
+    await this.#watch.start(seen);
   }
 
   /** Reads everything again. Never rejects: the result says whether it was used. */
@@ -127,7 +128,7 @@ export class Reloader implements ServerReload {
     const read: { readonly kind: ReloadChange['kind']; readonly part: ReadPart }[] = [];
     try {
       // Other variables may name other files, so that everything is read with them.
-      const { env, needRestart, use } = await variables.read();
+      const { env, changed, needRestart, use } = await variables.read();
       const areOther = isRead(variables.files);
       for (const part of parts) {
         if (areOther || isRead(part.files())) read.push({ kind: part.kind, part: await part.read(env) });
@@ -137,7 +138,8 @@ export class Reloader implements ServerReload {
         const change = part.use();
         return change === undefined ? [] : [{ kind, ...change }];
       });
-      return { error: null, changes, needRestart };
+      const settings = changed.length === 0 ? [] : [{ kind: 'settings', changed } as const];
+      return { error: null, changes: [...settings, ...changes], needRestart };
     } catch (error) {
       for (const { part } of read) part.drop?.();
       return { error: errorMessage(error), changes: [], needRestart: [] };
@@ -152,7 +154,9 @@ export class Reloader implements ServerReload {
     }
     const used = changes.length === 0 ? 'nothing has changed' : changes.map(describeChange).join(', ');
     const restart =
-      needRestart.length === 0 ? '' : `; ${needRestart.join(', ')} changed: restart to use ${pronoun(needRestart)}`;
+      needRestart.length === 0
+        ? ''
+        : `; ${needRestart.join(', ')} changed: restart to use ${pronoun(needRestart)}`;
     log.info({ cause }, `configuration read again: ${used}${restart}`);
   }
 }

@@ -1,4 +1,4 @@
-import type { ReloadChange } from '../reload.js';
+import { compareNamed, type ReloadChange } from '../reload.js';
 import { type ApiKey, type Authenticate, createAuthenticator } from './authenticate.js';
 import { Revocation } from './revocation.js';
 
@@ -30,9 +30,7 @@ export class KeyRing {
       const held = before.get(key.sha256);
       return held !== undefined && isSame(held.key, key) ? held : undefined;
     };
-    const held = new Map(
-      keys.map((key) => [key.sha256, kept(key) ?? { key, revocation: new Revocation() }]),
-    );
+    const held = new Map(keys.map((key) => [key.sha256, kept(key) ?? { key, revocation: new Revocation() }]));
     this.#held = held;
     this.#authenticate = createAuthenticator(
       keys,
@@ -42,7 +40,7 @@ export class KeyRing {
     for (const [digest, { revocation }] of before) {
       if (held.get(digest)?.revocation !== revocation) revocation.revoke();
     }
-    return compareKeys([...before.values()].map(({ key }) => key), keys);
+    return compareNamed(byName([...before.values()].map(({ key }) => key)), byName(keys), isSame);
   }
 }
 
@@ -50,18 +48,7 @@ function isSame(one: ApiKey, other: ApiKey): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Compares keys by their names, which the log and the audit show: another key of the same name is a changed one. */
-function compareKeys(before: readonly ApiKey[], now: readonly ApiKey[]): Omit<ReloadChange, 'kind'> {
-  const earlier = new Map(before.map((key) => [key.name, key]));
-  const names = new Set(now.map(({ name }) => name));
-  return {
-    added: now.filter(({ name }) => !earlier.has(name)).map(({ name }) => name),
-    removed: before.filter(({ name }) => !names.has(name)).map(({ name }) => name),
-    changed: now
-      .filter((key) => {
-        const known = earlier.get(key.name);
-        return known !== undefined && !isSame(known, key);
-      })
-      .map(({ name }) => name),
-  };
+/** Keys by their names, which the log shows: another key of the same name is a changed one. */
+function byName(keys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> {
+  return new Map(keys.map((key) => [key.name, key]));
 }

@@ -85,7 +85,8 @@ function document({ path, id, summary, description, access, create, madeOf }: Do
     | {
         readonly source: unknown;
         readonly bytes: Buffer;
-        readonly headers: Record<'ETag' | 'Cache-Control', string> }
+        readonly headers: Record<'ETag' | 'Cache-Control', string>;
+      }
     | undefined;
   return defineRoute({
     method: 'GET',
