@@ -21,10 +21,10 @@ import { createApp } from './routing/app.js';
 import { assertAuthenticatedBinding, createAuthenticator, TENANT_ID_PATTERN } from './auth/authenticate.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './security/listener.js';
-import { logFailedRun } from './logging/log.js';
+import { logFailedHandler, logSettledRun } from './logging/log.js';
 import { PrunedRunReport } from './logging/pruned-run-report.js';
 import type { RunningServer, ServerOptions } from './server-options.js';
-import { countLibrary, type HttpServices, type LibraryServices } from './services.js';
+import { countLibrary, type HttpServices, measureFolder, type LibraryServices } from './services.js';
 import { ServerReadiness } from './routing/server-readiness.js';
 import { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
@@ -50,7 +50,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   setFlagsFromString('--heap-growing-percent=75');
   const catalog = options.catalog.withPools(config.pools.keys());
   const pools = new TaskPools(config.pools);
-  const metrics = new Metrics();
+  const metrics = new Metrics(undefined, clock);
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
   const memory = new MemoryPool(shareOf(config.memoryBytes));
   const prunedRuns = new PrunedRunReport(log, metrics, clock);
@@ -74,17 +74,25 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     admission: config,
     ...keepRuns(config, store),
     onPruned: (runs) => prunedRuns.add(runs),
+    onEvicted: (reason) => metrics.recordEvicted(reason),
     pauseTimeoutMs: config.pauseMs,
     idempotency: { ttlMs: config.idempotencyTtlMs, keys: shareOf(MAX_IDEMPOTENCY_KEYS) },
     eventBuffer: config.eventBuffer,
     storedArtifactFolder: store?.filesFolder,
     ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),
     onEvent: (event, run) => {
-      metrics.onEvent(event);
-      logFailedRun(event, run, log, registry.queries);
+      metrics.onEvent(event, run);
+      logFailedHandler(event, run, log);
       observer?.onEvent(event, run);
     },
-    onSettled: observer?.onSettled,
+    onSettled: (run) => {
+      observer?.onSettled(run);
+      // Another process goes on with a run whose end could not be kept.
+      if (run.isLeft) return;
+      metrics.onSettled(run);
+      logSettledRun(run, log);
+      folder?.scheduler.onSettled(run);
+    },
     onAttempt: (attempt) => {
       const endMetric = metrics.onAttempt(attempt);
       const endObserved = observer?.onAttempt(attempt);
@@ -102,6 +110,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const folder = await openLibrary({ ...options, catalog }, registry, submitter, (by) =>
     metrics.recordSkipped(by),
   );
+  if (folder !== undefined) metrics.watchFolder(measureFolder(folder));
   const readiness = new ServerReadiness();
   const work = new InFlightRequests(clock);
   const services: HttpServices = {
