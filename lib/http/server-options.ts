@@ -7,7 +7,7 @@ import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { ModelAccess } from '../models/models.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { RestoredRuns } from '../runs/store/restore/restoration.js';
-import type { RunEventListener } from '../runs/run-entry.js';
+import type { RunEventListener, SettledRun } from '../runs/run-entry.js';
 import type { ServerBackups } from '../runs/store/maintenance/server-backups.js';
 import type { RunStore } from '../runs/store/run-store.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -22,7 +22,7 @@ import type { Log } from './logging/log.js';
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
 export interface RunObserver {
   readonly onEvent: RunEventListener;
-  readonly onSettled: (runId: string) => void;
+  readonly onSettled: (run: Pick<SettledRun, 'id'>) => void;
   readonly onAttempt: AttemptObserver;
 }
 

@@ -23,10 +23,10 @@ import type { Catalog } from '../tools/catalog.js';
 import { assertAuthenticatedBinding, TENANT_ID_PATTERN } from './auth/authenticate.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './security/listener.js';
-import { logFailedRun } from './logging/log.js';
+import { logFailedHandler, logSettledRun } from './logging/log.js';
 import { PrunedRunReport } from './logging/pruned-run-report.js';
 import type { RunningServer, ServerOptions } from './server-options.js';
-import { countLibrary, type HttpServices, type LibraryServices } from './services.js';
+import { countLibrary, type HttpServices, measureFolder, type LibraryServices } from './services.js';
 import { ServerReadiness } from './routing/server-readiness.js';
 import { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
@@ -53,7 +53,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const withPools = (tools: Catalog): Catalog => tools.withPools(config.pools.keys());
   let checkedBy = nameChecks(version, withPools(options.catalog));
   const pools = new TaskPools(config.pools);
-  const metrics = new Metrics();
+  const metrics = new Metrics(undefined, clock);
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
   const memory = new MemoryPool(shareOf(config.memoryBytes));
   const prunedRuns = new PrunedRunReport(log, metrics, clock);
@@ -77,17 +77,25 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     admission: config,
     ...keepRuns(config, store),
     onPruned: (runs) => prunedRuns.add(runs),
+    onEvicted: (reason) => metrics.recordEvicted(reason),
     pauseTimeoutMs: config.pauseMs,
     idempotency: { ttlMs: config.idempotencyTtlMs, keys: shareOf(MAX_IDEMPOTENCY_KEYS) },
     eventBuffer: config.eventBuffer,
     storedArtifactFolder: store?.filesFolder,
     ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),
     onEvent: (event, run) => {
-      metrics.onEvent(event);
-      logFailedRun(event, run, log, registry.queries);
+      metrics.onEvent(event, run);
+      logFailedHandler(event, run, log);
       observer?.onEvent(event, run);
     },
-    onSettled: observer?.onSettled,
+    onSettled: (run) => {
+      observer?.onSettled(run);
+      // Another process goes on with a run whose end could not be kept.
+      if (run.isLeft) return;
+      metrics.onSettled(run);
+      logSettledRun(run, log);
+      folder?.scheduler.onSettled(run);
+    },
     onAttempt: (attempt) => {
       const endMetric = metrics.onAttempt(attempt);
       const endObserved = observer?.onAttempt(attempt);
@@ -103,6 +111,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const checker = new DefinitionChecker(registry.stepRunner, withPools(options.catalog));
   const submitter = new Submitter(registry, checker);
   const folder = await openLibrary(options, registry, checker, submitter, (by) => metrics.recordSkipped(by));
+  if (folder !== undefined) metrics.watchFolder(measureFolder(folder));
   const keyRing = new KeyRing(keys, isLoopback(config.host.toLowerCase()));
   const readiness = new ServerReadiness();
   const reload = options.openReload?.({

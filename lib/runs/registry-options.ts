@@ -5,10 +5,10 @@ import type { AdmissionLimits } from './queue/admission.js';
 import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
 import type { OpenInspection } from './inspection/inspection.js';
 import type { RunRecord } from './record.js';
-import type { RetentionLimits } from './retention.js';
+import type { EvictionReason, RetentionLimits } from './retention.js';
 import type { ArchiveLimits, PrunedRun } from './store/run-archive.js';
 import type { RunStore } from './store/run-store.js';
-import type { RunEventListener } from './run-entry.js';
+import type { RunEventListener, SettledRunListener } from './run-entry.js';
 
 /** How a registry keeps runs. */
 export interface RegistryOptions extends LocalExecutorOptions {
@@ -30,14 +30,16 @@ export interface RegistryOptions extends LocalExecutorOptions {
   readonly archiveLimits?: ArchiveLimits;
   /** Receives the runs that were deleted because of these limits. */
   readonly onPruned?: (runs: readonly PrunedRun[]) => void;
+  /** Receives why a settled run has left the memory; without a store, the run is gone. */
+  readonly onEvicted?: (reason: EvictionReason) => void;
   /** How long, and how many, idempotency keys outlive their runs. Default: a day, 100,000 keys. */
   readonly idempotency?: IdempotencyLimits;
   /** Events kept per run, for event streams and long polling. Default 0: none. */
   readonly eventBuffer?: number;
   /** Receives every event of every run. An error that it throws is a warning, and ends no run. */
   readonly onEvent?: RunEventListener;
-  /** Receives the id of every run that has settled. */
-  readonly onSettled?: ((runId: string) => void) | undefined;
+  /** Receives every run when nothing of it is at work any more. */
+  readonly onSettled?: SettledRunListener | undefined;
   /**
    * Milliseconds after which a run that waits at a breakpoint is cancelled (D42): it holds a place among the running ones,
    * and its memory. Default: never.

@@ -19,7 +19,8 @@ export type RequestedRun = ExecutionRequest & {
   readonly earlier?: PlanInputs['plan'] | undefined;
 };
 
-export interface RunOrigin extends Pick<SubmissionOptions, 'idempotency' | 'trigger' | 'startedBy'> {
+export interface RunOrigin
+  extends Pick<SubmissionOptions, 'idempotency' | 'trigger' | 'startedBy' | 'isOfFolder'> {
   readonly group?: RunGroup | undefined;
 }
 
@@ -85,7 +86,7 @@ export class RunFactory {
 function toSubmission(
   { kind, inputs: given, source }: RequestedRun,
   tenantId: string,
-  { idempotency, trigger, startedBy, group }: RunOrigin,
+  { idempotency, trigger, startedBy, isOfFolder, group }: RunOrigin,
   checkedBy: string | undefined,
 ): StoredSubmission {
   const { params, inputs, session, options, breakpoints, labels, collect_events } = given as RunInputs;
@@ -110,6 +111,7 @@ function toSubmission(
     ...(idempotency && { idempotency }),
     ...(trigger && { trigger }),
     ...(startedBy && { started_by: startedBy }),
+    ...(isOfFolder === true && { is_of_folder: true }),
     ...(group && { group }),
     ...(checkedBy !== undefined && { checked_by: checkedBy }),
     ...(source && { rerun: { run_id: source.runId } }),
@@ -157,7 +159,8 @@ function* writeParts(
 }
 
 /** Call before anybody can see the run. */
-export function setOrigin(run: AnyRun, { trigger, startedBy, group }: RunOrigin): void {
+export function setOrigin(run: AnyRun, { trigger, startedBy, isOfFolder = false, group }: RunOrigin): void {
+  run.isOfFolder = isOfFolder;
   run.group = group ?? null;
   run.trigger = trigger ?? null;
   if (startedBy !== undefined) run.startedBy = startedBy;

@@ -83,6 +83,7 @@ class App extends Koa {
 /** The facts that are known about a request so far, in `ctx.state`. */
 interface RequestState {
   readonly route?: string;
+  readonly isPolled?: boolean;
   readonly caller?: string | null;
   readonly runId?: string;
   readonly code?: string;
@@ -103,7 +104,10 @@ interface RequestFacts {
   left?: true;
 }
 
-/** Writes one log line and one metric per request, once its response was sent or its client has disconnected. */
+/**
+ * Writes one log line and one metric per request, once its response was sent or its client has disconnected; no line for the
+ * requests of monitors that succeed.
+ */
 function requestLog(services: HttpServices): Middleware {
   const { clock } = services;
   return (ctx, next) => {
@@ -115,8 +119,9 @@ function requestLog(services: HttpServices): Middleware {
 
 function recordRequest(ctx: Context, durationMs: number, { log, metrics }: HttpServices): void {
   const { method, path, res } = ctx;
-  const { route = 'none', caller, runId, code } = ctx.state as RequestState;
+  const { route = 'none', isPolled, caller, runId, code } = ctx.state as RequestState;
   metrics.recordRequest(route, method, res.statusCode, durationMs, code);
+  if (isPolled === true && res.statusCode < 400) return;
   const facts: RequestFacts = { method, path, status: res.statusCode, duration_ms: durationMs };
   if (code) facts.code = code;
   if (runId) facts.run_id = runId;
@@ -157,6 +162,7 @@ function router(services: HttpServices, sender: ResponseSender): RouterMiddlewar
     const endpoint = new Endpoint(route, services, readBody, sender);
     const layer = table.register(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
       ctx.state['route'] = route.path;
+      ctx.state['isPolled'] = route.isPolled;
       await endpoint.handle(ctx, ctx['params']);
     });
     if (route.reserved) layer.regexp = exclude(layer.regexp as RegExp, route.path, route.reserved);
