@@ -21,10 +21,10 @@ import { createApp } from './routing/app.js';
 import { assertAuthenticatedBinding, createAuthenticator, TENANT_ID_PATTERN } from './auth/authenticate.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './security/listener.js';
-import { logFailedHandler, logSettledRun } from './logging/log.js';
+import { logFailure, logSettledRun } from './logging/log.js';
 import { PrunedRunReport } from './logging/pruned-run-report.js';
 import type { RunningServer, ServerOptions } from './server-options.js';
-import { countLibrary, type HttpServices, measureFolder, type LibraryServices } from './services.js';
+import { countLibrary, type HttpServices, toMeasuredFolder, type LibraryServices } from './services.js';
 import { ServerReadiness } from './routing/server-readiness.js';
 import { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
@@ -82,7 +82,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),
     onEvent: (event, run) => {
       metrics.onEvent(event, run);
-      logFailedHandler(event, run, log);
+      logFailure(event, run, log, registry.queries);
       observer?.onEvent(event, run);
     },
     onSettled: (run) => {
@@ -110,7 +110,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const folder = await openLibrary({ ...options, catalog }, registry, submitter, (by) =>
     metrics.recordSkipped(by),
   );
-  if (folder !== undefined) metrics.watchFolder(measureFolder(folder));
+  if (folder !== undefined) metrics.watchFolder(toMeasuredFolder(folder));
   const readiness = new ServerReadiness();
   const work = new InFlightRequests(clock);
   const services: HttpServices = {
