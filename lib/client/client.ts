@@ -17,6 +17,7 @@ import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/t
 import type { BlackboardView, EditableDefinition } from '../runs/views/submission-view.js';
 import type { RemovedRuns } from '../runs/remove-page.js';
 import { parseJsonBody } from './errors.js';
+import { PipelinesClient } from './pipelines.js';
 import { EventFeed, type EventOptions, MAX_FAILURES, type StreamedEvent } from './event-feed.js';
 import { requestCompilation } from './event-stream.js';
 import {
@@ -86,6 +87,8 @@ const MIN_POLL_DELAY_MS = 250;
  * no server responds, and with the reason of the signal once it is aborted.
  */
 export class WavetrainClient {
+  /** The pipelines and plans in the folder of the server. */
+  readonly pipelines: PipelinesClient;
   readonly #transport: Transport;
 
   /** @throws WavetrainError `bad_usage` for an invalid URL or key */
@@ -97,6 +100,7 @@ export class WavetrainClient {
       clock: completeClock(clock),
       retries,
     });
+    this.pipelines = new PipelinesClient(this.#transport);
   }
 
   /** Checks that the server is alive. */

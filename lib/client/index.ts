@@ -1,6 +1,7 @@
 /** A client for Wavetrain servers, imported as `wavetrain/client`. */
 export { type ClientOptions, WavetrainClient } from './client.js';
 export type { EventOptions, GapNotice, StreamedEvent } from './event-feed.js';
+export type { PipelinesClient } from './pipelines.js';
 export { FailedRunError, RequestError } from './errors.js';
 export type * from './requests.js';
 

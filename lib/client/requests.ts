@@ -8,6 +8,13 @@ import type { RunStatusFilter } from '../runs/views/run-query.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
 import type { BlackboardOptions } from '../runs/views/submission-view.js';
+import type {
+  DefinitionTextSchema,
+  NamedPipelineDetailsSchema,
+  NamedPipelinePageSchema,
+  NamedPipelineSchema,
+  SavedFileSchema,
+} from '../common/wire/named-pipeline.js';
 import type { ToolListSchema } from '../common/wire/report.js';
 import type { Shape } from '../common/wire/shape.js';
 
@@ -201,5 +208,36 @@ export interface RerunOptions
   readonly plan?: DefinitionOrText | undefined;
   readonly pipelines?: SubPipelineDefinitions | undefined;
 }
+
+/** Names one definition in the folder of a server. */
+export interface NamedOptions extends RequestOptions, TenantChoice {}
+
+/** Filters and pages the definitions in the folder of a server. */
+export interface PipelineListQuery extends RequestOptions, TenantChoice {
+  /** Page size, 1 to 500. */
+  readonly limit?: number | undefined;
+  /** The `next_cursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+/** What a run of a definition in the folder of a server is given besides its params. */
+export interface NamedRunOptions
+  extends SubmitOptions,
+    TenantChoice,
+    Pick<RunInputs, 'inputs' | 'session' | 'options' | 'breakpoints' | 'labels' | 'collect_events'>,
+    Pick<PlanInputs, 'plan_concurrency'> {}
+
+/** A pipeline or a plan in the folder of a server. */
+export interface NamedPipeline extends Shape<typeof NamedPipelineSchema> {}
+
+export interface NamedPipelineDetails extends Shape<typeof NamedPipelineDetailsSchema> {}
+
+export interface NamedPipelinePage extends Shape<typeof NamedPipelinePageSchema> {}
+
+/** The text of a file of that folder. */
+export interface DefinitionText extends Shape<typeof DefinitionTextSchema> {}
+
+/** A file of that folder that was changed. */
+export interface SavedPipeline extends Shape<typeof SavedFileSchema> {}
 
 export interface ToolList extends Shape<typeof ToolListSchema> {}

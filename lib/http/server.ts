@@ -23,10 +23,10 @@ import type { Catalog } from '../tools/catalog.js';
 import { assertAuthenticatedBinding, TENANT_ID_PATTERN } from './auth/authenticate.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './security/listener.js';
-import { logFailedHandler, logSettledRun } from './logging/log.js';
+import { logFailure, logSettledRun } from './logging/log.js';
 import { PrunedRunReport } from './logging/pruned-run-report.js';
 import type { RunningServer, ServerOptions } from './server-options.js';
-import { countLibrary, type HttpServices, measureFolder, type LibraryServices } from './services.js';
+import { countLibrary, type HttpServices, toMeasuredFolder, type LibraryServices } from './services.js';
 import { ServerReadiness } from './routing/server-readiness.js';
 import { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
@@ -85,7 +85,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),
     onEvent: (event, run) => {
       metrics.onEvent(event, run);
-      logFailedHandler(event, run, log);
+      logFailure(event, run, log, registry.queries);
       observer?.onEvent(event, run);
     },
     onSettled: (run) => {
@@ -111,7 +111,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const checker = new DefinitionChecker(registry.stepRunner, withPools(options.catalog));
   const submitter = new Submitter(registry, checker);
   const folder = await openLibrary(options, registry, checker, submitter, (by) => metrics.recordSkipped(by));
-  if (folder !== undefined) metrics.watchFolder(measureFolder(folder));
+  if (folder !== undefined) metrics.watchFolder(toMeasuredFolder(folder));
   const keyRing = new KeyRing(keys, isLoopback(config.host.toLowerCase()));
   const readiness = new ServerReadiness();
   const reload = options.openReload?.({

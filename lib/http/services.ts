@@ -31,7 +31,7 @@ export function countLibrary({ library, scheduler }: LibraryServices): LibraryCo
 }
 
 /** Names the definitions of the folder in metrics: by their ids, below the folder of a tenant as `acme/nightly`. */
-export function measureFolder({ library, scheduler }: LibraryServices): MeasuredFolder {
+export function toMeasuredFolder({ library, scheduler }: LibraryServices): MeasuredFolder {
   const toLabel = (tenantId: string, id: string): string =>
     tenantId === ROOT_TENANT ? id : `${tenantId}/${id}`;
   return {

@@ -49,11 +49,11 @@ describe('Metrics', () => {
     const [first = '', second = '', third = ''] = await held.submitAll(['a', 'b', 'a']);
     const before = await readSamples(metrics);
     expect(under(before, 'wavetrain_runs_')).to.deep.equal({
-      'total{pipeline=\"held\",status=\"queued\",trigger=\"none\"}': 3,
-      'total{pipeline=\"held\",status=\"running\",trigger=\"none\"}': 2,
-      'total{pipeline=\"held\",status=\"succeeded\",trigger=\"none\"}': 0,
-      'total{pipeline=\"held\",status=\"failed\",trigger=\"none\"}': 0,
-      'total{pipeline=\"held\",status=\"cancelled\",trigger=\"none\"}': 0,
+      'total{pipeline="held",status="queued",trigger="none"}': 3,
+      'total{pipeline="held",status="running",trigger="none"}': 2,
+      'total{pipeline="held",status="succeeded",trigger="none"}': 0,
+      'total{pipeline="held",status="failed",trigger="none"}': 0,
+      'total{pipeline="held",status="cancelled",trigger="none"}': 0,
       'kept{status="queued"}': 1,
       'kept{status="running"}': 2,
       'kept{status="succeeded"}': 0,
@@ -70,11 +70,11 @@ describe('Metrics', () => {
     held.registry.remove(first);
     const after = await readSamples(metrics);
     expect(under(after, 'wavetrain_runs_')).to.deep.equal({
-      'total{pipeline=\"held\",status=\"queued\",trigger=\"none\"}': 3,
-      'total{pipeline=\"held\",status=\"running\",trigger=\"none\"}': 2,
-      'total{pipeline=\"held\",status=\"succeeded\",trigger=\"none\"}': 1,
-      'total{pipeline=\"held\",status=\"failed\",trigger=\"none\"}': 1,
-      'total{pipeline=\"held\",status=\"cancelled\",trigger=\"none\"}': 1,
+      'total{pipeline="held",status="queued",trigger="none"}': 3,
+      'total{pipeline="held",status="running",trigger="none"}': 2,
+      'total{pipeline="held",status="succeeded",trigger="none"}': 1,
+      'total{pipeline="held",status="failed",trigger="none"}': 1,
+      'total{pipeline="held",status="cancelled",trigger="none"}': 1,
       'kept{status="queued"}': 0,
       'kept{status="running"}': 0,
       'kept{status="succeeded"}': 0,

@@ -2,6 +2,10 @@ import type { CommandClass } from 'clipanion';
 import type { CliContext } from '../context.js';
 import { HelpCommand, VersionCommand } from '../render/help.js';
 import { McpCommand } from '../mcp-host/mcp.js';
+import { PipelinesListCommand } from '../pipelines/list.js';
+import { PipelinesPauseCommand, PipelinesResumeCommand } from '../pipelines/pause.js';
+import { PipelinesRunCommand } from '../pipelines/run.js';
+import { PipelinesShowCommand } from '../pipelines/show.js';
 import { RunsCancelCommand, RunsContinueCommand, RunsDeleteCommand } from '../runs/change.js';
 import { RunsArtifactsCommand } from '../runs/files/artifacts.js';
 import { RunsRecordingCommand } from '../runs/files/recording.js';
@@ -41,6 +45,11 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   CompileCommand,
   ServeCommand,
   McpCommand,
+  PipelinesListCommand,
+  PipelinesShowCommand,
+  PipelinesRunCommand,
+  PipelinesPauseCommand,
+  PipelinesResumeCommand,
   RunsSubmitCommand,
   RunsListCommand,
   RunsStatsCommand,

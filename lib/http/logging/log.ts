@@ -6,7 +6,7 @@ import { type Clock, toIsoTime } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunIdentity, SettledRun } from '../../runs/run-entry.js';
-import { findError } from '../../runs/tasks/task-pages.js';
+import type { RunQueries } from '../../runs/views/run-queries.js';
 
 /** The message of the lines that are written for each request. */
 export const REQUEST_MESSAGE = 'request';
@@ -55,26 +55,32 @@ export function createLog(options: LogOptions): StreamLog {
   return options.interactive ? createTerminalLog(options) : createJsonLog(options);
 }
 
-/** Logs that a handler failed, which fails no run (D80). */
-export function logFailedHandler(event: LiveEvent, of: RunIdentity, log: Log): void {
-  if (event.kind !== 'fail' || event.handler === undefined || event.within !== undefined) return;
-  const { run_id, pipeline_id, tenant_id } = of;
-  const { handler, task_id, sub_pipeline, error } = event;
-  const location = {
-    run_id,
-    pipeline_id,
-    tenant_id,
-    ...(sub_pipeline && { sub_pipeline }),
-    handler,
-    task_id,
-  };
-  log.warn({ ...location, error }, 'handler failed');
+/**
+ * Logs what the line of a settled run does not say: that a handler has failed (D80), and at `debug` where a tool threw the error
+ * that failed the run (D59).
+ *
+ * @param runs returns the error that failed a run
+ */
+export function logFailure(
+  event: LiveEvent,
+  { run_id, pipeline_id, tenant_id }: RunIdentity,
+  log: Log,
+  runs: Pick<RunQueries, 'failure'>,
+): void {
+  const of = { run_id, pipeline_id, tenant_id };
+  if (event.kind === 'fail' && event.handler !== undefined && event.within === undefined) {
+    const { handler, task_id, sub_pipeline, error } = event;
+    log.warn({ ...of, ...(sub_pipeline && { sub_pipeline }), handler, task_id, error }, 'handler failed');
+  }
+  if (event.kind !== 'run' || event.error === undefined) return;
+  const { type, message, stack } = runs.failure(run_id) ?? {};
+  if (stack === undefined) return;
+  log.debug({ ...of, ...event.failed_task, err: { type, message, stack } }, 'a tool has thrown');
 }
 
 /**
  * Logs how a run has ended, in one line: nobody may be waiting for its result. Of a failed one, a warning has the first error
- * and its task, the number of failures, and of a plan the sub-pipelines that failed; at `debug` also where a tool threw the
- * error (D59).
+ * and its task, the number of failures, and of a plan the sub-pipelines that failed.
  */
 export function logSettledRun(run: SettledRun, log: Log): void {
   const { id, definitionId, tenantId, status, trigger, startedAt, finishedAt, error, errorCode } = run;
@@ -97,10 +103,6 @@ export function logSettledRun(run: SettledRun, log: Log): void {
   );
   const ofPlan = subPipelines === null ? {} : { sub_pipelines_failed: failed };
   log.warn({ ...facts, ...failedTask, failures: failures.length, ...ofPlan }, message);
-  const { type, message: thrown, stack } = findError(run) ?? {};
-  if (stack === undefined) return;
-  const location = { run_id: id, pipeline_id: definitionId, tenant_id: tenantId, ...failedTask };
-  log.debug({ ...location, err: { type, message: thrown, stack } }, 'a tool has thrown');
 }
 
 /** Errors of tools may be whole documents; the record of the run has all of it. */
