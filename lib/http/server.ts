@@ -1,3 +1,4 @@
+import { auditSchedules, auditSubmissions, openAudit } from './audit/server-audit.js';
 import { urlOfRun } from '../common/wire/run-summary.js';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -54,6 +55,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
   const memory = new MemoryPool(shareOf(config.memoryBytes));
   const prunedRuns = new PrunedRunReport(log, metrics, clock);
+  const audit = await openAudit(options);
   let ownUrl: string | undefined;
   const registry = new RunRegistry({
     clock,
@@ -84,6 +86,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       logFailedRun(event, run, log, registry.queries);
       observer?.onEvent(event, run);
     },
+    submissions: auditSubmissions(audit),
     onSettled: observer?.onSettled,
     onAttempt: (attempt) => {
       const endMetric = metrics.onAttempt(attempt);
@@ -99,9 +102,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watchPools(pools);
   const checker = new DefinitionChecker(registry.stepRunner, catalog);
   const submitter = new Submitter(registry, checker);
-  const folder = await openLibrary({ ...options, catalog }, registry, submitter, (by) =>
-    metrics.recordSkipped(by),
-  );
+  const folder = await openLibrary({ ...options, catalog }, registry, submitter, {
+    onSkipped: (by) => metrics.recordSkipped(by),
+    onEnd: auditSchedules(audit),
+  });
   const readiness = new ServerReadiness();
   const work = new InFlightRequests(clock);
   const services: HttpServices = {
@@ -116,6 +120,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     authenticate: createAuthenticator(keys, isLoopback(config.host.toLowerCase())),
     guard: new BrowserGuard(config),
     metrics,
+    audit,
     memory,
     unauthenticatedBodies: new UnauthenticatedBodies(memory, clock),
     shareOf,
@@ -172,6 +177,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         metrics.close();
         sockets.close();
         await listener.close();
+        audit.close();
       });
       prunedRuns.close();
       await isScheduleKept;
@@ -198,7 +204,7 @@ async function openLibrary(
   { config, catalog, clock, log, newId, secrets, scheduleFile }: ServerOptions,
   registry: RunRegistry,
   submitter: Submitter,
-  onSkipped: SchedulerOptions['onSkipped'],
+  listeners: Pick<SchedulerOptions, 'onSkipped' | 'onEnd'>,
 ): Promise<LibraryServices | undefined> {
   const { pipelinesFolder, pipelinesWritable, bodyLimitBytes } = config;
   if (pipelinesFolder === undefined) return undefined;
@@ -220,7 +226,7 @@ async function openLibrary(
     clock,
     log,
     file: scheduleFile,
-    onSkipped,
+    ...listeners,
   });
   return { library, scheduler, webhooks: new Webhooks(library, secrets, clock) };
 }

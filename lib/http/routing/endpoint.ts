@@ -10,6 +10,7 @@ import {
 } from '../../common/json-schema/ajv.js';
 import { describeErrors, type Nouns } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json/json.js';
+import { beginAudit } from '../audit/request-audit.js';
 import { countHeaders } from '../security/browser-guard.js';
 import {
   ANONYMOUS,
@@ -148,7 +149,10 @@ export class Endpoint {
     try {
       const { json, yaml } = await this.#receiveBody(ctx, memory);
       ctx.state['tenantId'] = memory.tenantId;
-      return await this.#route.handle(new EndpointRequest(ctx, head, json, yaml, memory));
+      const audited = beginAudit({ ...head, ctx, body: json, tenantId: memory.tenantId }, this.#services);
+      const result = await this.#route.handle(new EndpointRequest(ctx, head, json, yaml, memory));
+      await audited?.(result);
+      return result;
     } finally {
       memory.release();
     }
@@ -160,6 +164,7 @@ export class Endpoint {
     const caller = this.#services.authenticate(ctx.req);
     if (caller === undefined) throw new WavetrainError('unauthorized', unauthorizedMessage(ctx.req.headers));
     ctx.state['caller'] = caller.name;
+    ctx.state['tenantId'] = resolveTenant(caller);
     if (access !== 'any' && !caller.scopes.includes(access)) {
       throw new WavetrainError('forbidden', missingScopeMessage(caller, access));
     }

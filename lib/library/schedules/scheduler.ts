@@ -33,6 +33,8 @@ export interface SchedulerOptions {
   readonly log: LibraryLog;
   /** Counts a run that was not made because others of its definition are at work (D81). */
   readonly onSkipped: (by: RunTrigger) => void;
+  /** Receives how each time has ended at which a schedule was due, for the audit (D95). */
+  readonly onEnd?: ((tenantId: string, id: string, end: LastDue) => void) | undefined;
   /** Keeps how far each schedule has come; undefined: that ends with the process, as the runs do. */
   readonly file?: string | undefined;
 }
@@ -345,6 +347,7 @@ export class Scheduler {
     const { log } = this.#options;
     const { outcome, run_id = null, reason } = end;
     active.last = { ...end, due_at: toIsoTime(due), run_id };
+    this.#options.onEnd?.(active.tenantId, active.id, active.last);
     const facts = { ...describe(active), due_at: toIsoTime(due), ...(run_id !== null && { run_id }) };
     if (outcome === 'started' && reason === undefined) log.info(facts, 'a schedule has started a run');
     else if (outcome === 'failed') log.warn(facts, `a schedule could start no run: ${reason}`);
