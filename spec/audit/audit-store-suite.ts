@@ -31,7 +31,8 @@ export function describeAuditStore(open: (limits: AuditLimits) => Promise<Opened
     return opened.store.page({ tenantId }, { first: 0, before, limit }, 'default');
   };
 
-  const countOf = async (tenantId: string): Promise<number> => (await read(500, undefined, tenantId)).entries.length;
+  const countOf = async (tenantId: string): Promise<number> =>
+    (await read(500, undefined, tenantId)).entries.length;
 
   it('lists entries newest first, and goes on below a number', async () => {
     await start(100);

@@ -75,7 +75,9 @@ export class AuditCommand extends ServerCommand {
     const most = this.all ? Number.POSITIVE_INFINITY : limit;
     try {
       return await callServer(this, context, (client) =>
-        this.follow ? follow(client, query, most, this.json, context) : list(client, query, most, this.json, context),
+        this.follow
+          ? follow(client, query, most, this.json, context)
+          : list(client, query, most, this.json, context),
       );
     } catch (error) {
       if (errorCode(error) !== 'forbidden') throw error;
@@ -121,7 +123,8 @@ async function list(
     return EXIT.done;
   }
   const terminal = detectTerminal(context.stdout, context.env);
-  const lines = entries.length === 0 ? [terminal.style.dim('no entries found')] : formatEntries(entries, terminal);
+  const lines =
+    entries.length === 0 ? [terminal.style.dim('no entries found')] : formatEntries(entries, terminal);
   context.stdout.write(`${lines.join('\n')}\n`);
   if (hasMore) {
     const more = wrapLine(HAS_MORE, detectTerminal(context.stderr, context.env));
@@ -150,7 +153,8 @@ async function readNewest(
     const page = await client.audit({ ...query, limit, cursor });
     const newer = page.entries.filter(({ id }) => Number(id) > after);
     entries.push(...newer);
-    const next = newer.length < page.entries.length || Number(page.next_cursor) <= after ? null : page.next_cursor;
+    const next =
+      newer.length < page.entries.length || Number(page.next_cursor) <= after ? null : page.next_cursor;
     if (next === null) return { entries, hasMore: false };
     if (entries.length >= most) return { entries, hasMore: true };
     cursor = next;
@@ -219,7 +223,11 @@ function formatWho({ kind, name }: AuditEntry['who']): string {
 
 /** As in `refused 401 x12`, of twelve attempts. */
 function formatResult({ result, status, count }: AuditEntry): string {
-  return [result, ...(status === null ? [] : [status]), ...(result !== 'ok' && count > 1 ? [`x${count}`] : [])].join(' ');
+  return [
+    result,
+    ...(status === null ? [] : [status]),
+    ...(result !== 'ok' && count > 1 ? [`x${count}`] : []),
+  ].join(' ');
 }
 
 /** As in `run 0198… (pipeline hello)`. */

@@ -7,7 +7,6 @@ import { createRouteTable } from '../../support/http/route-table.js';
 import { startTestServer, type TestServer, type TestServerOptions } from '../../support/http/test-server.js';
 import { useTemporaryFolder } from '../../support/temporary-folder.js';
 
-
 const ALL = createApiKey('root', ['*'], ['read', 'run', 'edit', 'admin']);
 const CI = createApiKey('ci', ['acme'], ['read', 'run']);
 const READER = createApiKey('reader', ['acme'], ['read']);
