@@ -11,7 +11,7 @@ export const AUDIT_ACTIONS = [
   'pause',
   'resume',
   'read_secrets',
-  'reload_keys',
+  'reload',
   'backup',
   'access',
 ] as const;
@@ -19,7 +19,7 @@ export const AUDIT_ACTIONS = [
 /** Whoever starts runs (D75), and `server` for what the process does at the wish of its operator. */
 export const AUDIT_WHO_KINDS = [...STARTED_BY_KINDS, 'server'] as const;
 
-export const AUDIT_OBJECT_KINDS = ['run', 'runs', 'pipeline', 'keys', 'store', 'path'] as const;
+export const AUDIT_OBJECT_KINDS = ['run', 'runs', 'pipeline', 'configuration', 'store', 'path'] as const;
 
 /** `ok`: it was done; `refused`: the caller could not have it, or the object was not so; `failed`: the server could not. */
 export const AUDIT_RESULTS = ['ok', 'refused', 'failed'] as const;

@@ -5,13 +5,13 @@ import type { AdmissionLimits } from './queue/admission.js';
 import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
 import type { OpenInspection } from './inspection/inspection.js';
 import type { RunRecord } from './record.js';
-import type { RetentionLimits } from './retention.js';
+import type { EvictionReason, RetentionLimits } from './retention.js';
 import type { ArchiveLimits, PrunedRun } from './store/run-archive.js';
 import type { RunStore } from './store/run-store.js';
-import type { RunEventListener, RunIdentity } from './run-entry.js';
+import type { RunEventListener, RunIdentity, SettledRunListener } from './run-entry.js';
 
 /** A run that was accepted, and who has asked for it. */
-export interface SubmittedRun extends RunIdentity {
+export interface SubmittedRun extends Pick<RunIdentity, 'run_id' | 'tenant_id' | 'pipeline_id'> {
   readonly started_by: StartedBy;
   readonly rerun_of: string | null;
   /** The IP address that the request came from; undefined without a request. */
@@ -33,7 +33,7 @@ export interface RegistryOptions extends LocalExecutorOptions {
    * Names the version and the catalog that check definitions: a run of the store that the same ones have checked is not
    * checked again. Default: every run of the store is.
    */
-  readonly checkedBy?: string | undefined;
+  readonly checkedBy?: (() => string) | undefined;
   /** Default: any number of runs at once. */
   readonly admission?: AdmissionLimits;
   /**
@@ -45,6 +45,8 @@ export interface RegistryOptions extends LocalExecutorOptions {
   readonly archiveLimits?: ArchiveLimits;
   /** Receives the runs that were deleted because of these limits. */
   readonly onPruned?: (runs: readonly PrunedRun[]) => void;
+  /** Receives why a settled run has left the memory; without a store, the run is gone. */
+  readonly onEvicted?: (reason: EvictionReason) => void;
   /** How long, and how many, idempotency keys outlive their runs. Default: a day, 100,000 keys. */
   readonly idempotency?: IdempotencyLimits;
   /** Events kept per run, for event streams and long polling. Default 0: none. */
@@ -52,8 +54,8 @@ export interface RegistryOptions extends LocalExecutorOptions {
   /** Receives every event of every run. An error that it throws is a warning, and ends no run. */
   readonly onEvent?: RunEventListener;
   readonly submissions?: SubmissionObserver | undefined;
-  /** Receives the id of every run that has settled. */
-  readonly onSettled?: ((runId: string) => void) | undefined;
+  /** Receives every run when nothing of it is at work any more. */
+  readonly onSettled?: SettledRunListener | undefined;
   /**
    * Milliseconds after which a run that waits at a breakpoint is cancelled (D42): it holds a place among the running ones,
    * and its memory. Default: never.

@@ -20,7 +20,7 @@ export type RequestedRun = ExecutionRequest & {
 };
 
 export interface RunOrigin
-  extends Pick<SubmissionOptions, 'idempotency' | 'trigger' | 'startedBy' | 'address'> {
+  extends Pick<SubmissionOptions, 'idempotency' | 'trigger' | 'startedBy' | 'address' | 'isOfFolder'> {
   readonly group?: RunGroup | undefined;
 }
 
@@ -83,7 +83,7 @@ export class RunFactory {
     log.run = run;
     const number = store.lastNumber + 1;
     const started = { ...origin, startedBy: run.startedBy };
-    const submission = toSubmission(requested, tenantId, started, this.#options.checkedBy);
+    const submission = toSubmission(requested, tenantId, started, this.#options.checkedBy?.());
     const source = toKeptSource(requested, run, this.#executor);
     store.add({ id, number, createdAt, submission }, source);
     announce(run, origin, this.#options.submissions);
@@ -95,7 +95,7 @@ export class RunFactory {
 function toSubmission(
   { kind, inputs: given, source }: RequestedRun,
   tenantId: string,
-  { idempotency, trigger, startedBy, group }: RunOrigin,
+  { idempotency, trigger, startedBy, isOfFolder, group }: RunOrigin,
   checkedBy: string | undefined,
 ): StoredSubmission {
   const { params, inputs, session, options, breakpoints, labels, collect_events } = given as RunInputs;
@@ -120,6 +120,7 @@ function toSubmission(
     ...(idempotency && { idempotency }),
     ...(trigger && { trigger }),
     ...(startedBy && { started_by: startedBy }),
+    ...(isOfFolder === true && { is_of_folder: true }),
     ...(group && { group }),
     ...(checkedBy !== undefined && { checked_by: checkedBy }),
     ...(source && { rerun: { run_id: source.runId } }),
@@ -186,7 +187,8 @@ function announce(run: AnyRun, { address }: RunOrigin, observer: SubmissionObser
 }
 
 /** Call before anybody can see the run. */
-export function setOrigin(run: AnyRun, { trigger, startedBy, group }: RunOrigin): void {
+export function setOrigin(run: AnyRun, { trigger, startedBy, isOfFolder = false, group }: RunOrigin): void {
+  run.isOfFolder = isOfFolder;
   run.group = group ?? null;
   run.trigger = trigger ?? null;
   if (startedBy !== undefined) run.startedBy = startedBy;

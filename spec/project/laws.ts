@@ -45,7 +45,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'it runs programs in processes and knows nothing of what they do',
   },
   machines: { may: [], reason: 'machines decide when, and call the rest through functions passed in' },
-  config: { may: ['duration', 'errors', 'json'], reason: 'it reads the environment for all others' },
+  config: {
+    may: ['duration', 'errors', 'json', 'requests'],
+    reason: 'it reads the environment for all others',
+  },
   'json-schema': { may: ['errors', 'json', 'text'], reason: 'JSON Schema is independent of pipelines' },
   definition: {
     may: [
@@ -231,6 +234,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'pipelines',
       'plans',
       'reports',
+      'requests',
       'runs',
       'scheduling',
       'submission',
@@ -480,6 +484,8 @@ export const SURROUNDINGS: readonly Surrounding[] = [
 /** Files that throw without a code: a bug, or caught nearby and given one. */
 export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/common/config/allowed-commands.ts': 'caught by who reads a variable or a flag: bad_usage',
+  'lib/common/requests/network-list.ts':
+    'caught by who reads the list: bad_usage, and a bug of the program that sets it in code',
   'lib/common/files.ts': 'caught by callers, who name the file: unreadable_file, or a ToolError',
   'lib/execution/invocation/json-output.ts':
     'caught by LocalExecutor (invalid_inputs) and by Session, which fails the task',

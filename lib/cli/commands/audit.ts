@@ -51,8 +51,8 @@ export class AuditCommand extends ServerCommand {
   who = textOption`--who <WHO> only entries of these: key, anonymous, schedule, webhook, mcp, cli, library or server; with a name,
     as in key:ci`;
   action = textOption`--action <ACTION> only entries of this action: submit, rerun, cancel, continue, delete, save, pause,
-    resume, read_secrets, reload_keys, backup, or access, a refused attempt at anything else`;
-  object = textOption`--object <OBJECT> only entries about these: run, runs, pipeline, keys, store or path; with an id, as in
+    resume, read_secrets, reload, backup, or access, a refused attempt at anything else`;
+  object = textOption`--object <OBJECT> only entries about these: run, runs, pipeline, configuration, store or path; with an id, as in
     run:ID`;
   result = textOption`--result <RESULT> only entries with this result: ok, refused or failed`;
   tenant = textOption`--tenant <ID> only entries of this tenant`;

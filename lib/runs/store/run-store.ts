@@ -50,6 +50,8 @@ export interface StoredSubmission {
   readonly trigger?: RunTrigger;
   /** The caller, or the part of Wavetrain, that has started the run; earlier versions have kept none. */
   readonly started_by?: StartedBy;
+  /** The definition is one of the folder of the server; earlier versions have kept nothing of that. */
+  readonly is_of_folder?: boolean;
   /** Of a run that is held to the `max_running` of its definition (D81). */
   readonly group?: RunGroup;
   /** The version and the catalog that have checked the definition; earlier versions have kept none. */

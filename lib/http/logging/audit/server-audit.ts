@@ -1,9 +1,11 @@
-import type { AuditEvent } from '../../audit/audit-trail.js';
-import { AuditTrail } from '../../audit/audit-trail.js';
-import { MemoryAuditStore } from '../../audit/memory-audit-store.js';
-import type { LastDue } from '../../library/named-pipeline.js';
-import type { SubmissionObserver, SubmittedRun } from '../../runs/registry-options.js';
-import type { ServerOptions } from '../server-options.js';
+import type { AuditEvent } from '../../../audit/audit-trail.js';
+import { AuditTrail } from '../../../audit/audit-trail.js';
+import { MemoryAuditStore } from '../../../audit/memory-audit-store.js';
+import { UNKNOWN_TENANT } from '../../../common/scheduling/event-loop-scheduler.js';
+import type { LastDue } from '../../../library/named-pipeline.js';
+import type { SubmissionObserver, SubmittedRun } from '../../../runs/registry-options.js';
+import type { Reload } from '../../reload.js';
+import type { ServerOptions } from '../../server-options.js';
 
 /** Opens the audit of a server, in its store if there is one (D95). Rejects when the store cannot be read. */
 export async function openAudit({ config, clock, store, auditLines }: ServerOptions): Promise<AuditTrail> {
@@ -53,4 +55,24 @@ export function auditSchedules(audit: AuditTrail): (tenantId: string, id: string
       code: outcome,
     });
   };
+}
+
+/** Makes the entries of an attempt to read the configuration again: one for each kind that has changed, or one that it failed. */
+export function auditReload(audit: AuditTrail, { cause, error, changes }: Reload): void {
+  const event = { who: { kind: 'server', name: null }, action: 'reload', tenantId: UNKNOWN_TENANT } as const;
+  if (error !== null) {
+    const object = { kind: 'configuration', id: null } as const;
+    audit.record({ ...event, object, result: 'failed', details: { cause: [cause] } });
+    return;
+  }
+  for (const { kind, ...names } of changes) {
+    const object = { kind: 'configuration', id: kind } as const;
+    const changed = Object.entries(names).filter(([, list]) => list.length > 0);
+    audit.record({
+      ...event,
+      object,
+      result: 'ok',
+      details: { cause: [cause], ...Object.fromEntries(changed) },
+    });
+  }
 }

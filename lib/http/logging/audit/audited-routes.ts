@@ -1,4 +1,4 @@
-import type { AuditAction, AuditEntry } from '../../audit/audit-entry.js';
+import type { AuditAction, AuditEntry } from '../../../audit/audit-entry.js';
 
 /** How the requests of a route are audited (D95). */
 export interface AuditedRoute {

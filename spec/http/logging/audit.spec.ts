@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AuditEntry, AuditPage } from '../../../lib/audit/audit-entry.js';
-import { AUDITED_ROUTES, UNAUDITED_ROUTES } from '../../../lib/http/audit/audited-routes.js';
+import { AUDITED_ROUTES, UNAUDITED_ROUTES } from '../../../lib/http/logging/audit/audited-routes.js';
 import { defineTool } from '../../../lib/tools/tool.js';
 import { createApiKey } from '../../support/http/api-key.js';
 import { createRouteTable } from '../../support/http/route-table.js';

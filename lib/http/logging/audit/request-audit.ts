@@ -1,14 +1,14 @@
 import type { Context } from 'koa';
-import type { AuditEntry } from '../../audit/audit-entry.js';
-import type { AuditEvent, AuditTrail } from '../../audit/audit-trail.js';
-import { isObject } from '../../common/json/json.js';
-import { UNKNOWN_TENANT } from '../../common/scheduling/event-loop-scheduler.js';
-import { type ErrorCode, WavetrainError } from '../../common/errors.js';
-import type { RunQueries } from '../../runs/views/run-queries.js';
-import { type Caller, canUseTenant, toStartedBy } from '../auth/authenticate.js';
-import { errorStatus } from '../errors/error-statuses.js';
-import type { RouteResult } from '../routing/route.js';
-import type { HttpServices } from '../services.js';
+import type { AuditEntry } from '../../../audit/audit-entry.js';
+import type { AuditEvent, AuditTrail } from '../../../audit/audit-trail.js';
+import { isObject } from '../../../common/json/json.js';
+import { UNKNOWN_TENANT } from '../../../common/scheduling/event-loop-scheduler.js';
+import { type ErrorCode, WavetrainError } from '../../../common/errors.js';
+import type { RunQueries } from '../../../runs/views/run-queries.js';
+import { type Caller, canUseTenant, toStartedBy } from '../../auth/authenticate.js';
+import { errorStatus } from '../../errors/error-statuses.js';
+import type { RouteResult } from '../../routing/route.js';
+import type { HttpServices } from '../../services.js';
 import type { AuditedRoute } from './audited-routes.js';
 
 /** The facts of a request in `ctx.state`, as far as the audit needs them. */
