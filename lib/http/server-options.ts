@@ -1,3 +1,4 @@
+import type { AuditLines } from '../audit/audit-lines.js';
 import type { Clock } from '../common/clock.js';
 import type { Json } from '../common/json/json.js';
 import type { ServerConfig } from '../common/config/server-config.js';
@@ -60,6 +61,8 @@ export interface ServerOptions {
   readonly store?: RunStore | undefined;
   /** Writes copies of the store on request (D74). Default: requests for that are refused. */
   readonly backups?: ServerBackups | undefined;
+  /** Receives every entry of the audit (D95). Default: only the store, or the memory, has them. */
+  readonly auditLines?: AuditLines | undefined;
   /** Opens what reads the configuration again. Default: nothing does. */
   readonly openReload?: ((target: ReloadTarget) => ServerReload) | undefined;
   /** Keeps how far the schedules of the folder of pipelines have come (D70). Default: that ends with the server. */

@@ -1,3 +1,4 @@
+import { auditReload, auditSchedules, auditSubmissions, openAudit } from './logging/audit/server-audit.js';
 import { urlOfRun } from '../common/wire/run-summary.js';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -57,6 +58,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
   const memory = new MemoryPool(shareOf(config.memoryBytes));
   const prunedRuns = new PrunedRunReport(log, metrics, clock);
+  const audit = await openAudit(options);
   let ownUrl: string | undefined;
   const registry = new RunRegistry({
     clock,
@@ -88,6 +90,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       logFailure(event, run, log, registry.queries);
       observer?.onEvent(event, run);
     },
+    submissions: auditSubmissions(audit),
     onSettled: (run) => {
       observer?.onSettled(run);
       // Another process goes on with a run whose end could not be kept.
@@ -110,7 +113,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watchPools(pools);
   const checker = new DefinitionChecker(registry.stepRunner, withPools(options.catalog));
   const submitter = new Submitter(registry, checker);
-  const folder = await openLibrary(options, registry, checker, submitter, (by) => metrics.recordSkipped(by));
+  const folder = await openLibrary(options, registry, checker, submitter, {
+    onSkipped: (by) => metrics.recordSkipped(by),
+    onEnd: auditSchedules(audit),
+  });
   if (folder !== undefined) metrics.watchFolder(toMeasuredFolder(folder));
   const keyRing = new KeyRing(keys, isLoopback(config.host.toLowerCase()));
   const readiness = new ServerReadiness();
@@ -121,7 +127,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       checkedBy = nameChecks(version, checker.catalog);
       folder?.library.readAgain();
     },
-    onReload: ({ error }) => metrics.recordReload(error === null),
+    onReload: (attempt) => {
+      metrics.recordReload(attempt.error === null);
+      auditReload(audit, attempt);
+    },
   });
   const work = new InFlightRequests(clock);
   const services: HttpServices = {
@@ -135,6 +144,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     authenticate: keyRing.authenticate,
     guard: new BrowserGuard(config),
     metrics,
+    audit,
     memory,
     unauthenticatedBodies: new UnauthenticatedBodies(memory, clock),
     shareOf,
@@ -194,6 +204,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         metrics.close();
         sockets.close();
         await listener.close();
+        audit.close();
       });
       prunedRuns.close();
       await isScheduleKept;
@@ -226,7 +237,7 @@ async function openLibrary(
   registry: RunRegistry,
   checker: DefinitionChecker,
   submitter: Submitter,
-  onSkipped: SchedulerOptions['onSkipped'],
+  listeners: Pick<SchedulerOptions, 'onSkipped' | 'onEnd'>,
 ): Promise<LibraryServices | undefined> {
   const { pipelinesFolder, pipelinesWritable, bodyLimitBytes } = config;
   if (pipelinesFolder === undefined) return undefined;
@@ -248,7 +259,7 @@ async function openLibrary(
     clock,
     log,
     file: scheduleFile,
-    onSkipped,
+    ...listeners,
   });
   return { library, scheduler, webhooks: new Webhooks(library, secrets, clock) };
 }

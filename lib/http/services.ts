@@ -1,3 +1,4 @@
+import type { AuditTrail } from '../audit/audit-trail.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
 import type { Limit } from '../common/memory/shared-limit.js';
 import type { InFlightRequests } from './routing/in-flight-requests.js';
@@ -70,6 +71,7 @@ export interface HttpServices
   readonly authenticate: Authenticate;
   readonly guard: BrowserGuard;
   readonly metrics: Metrics;
+  readonly audit: AuditTrail;
   /** The memory of requests, runs and responses together. */
   readonly memory: MemoryPool;
   /** The part of the memory for bodies whose caller is not known yet. */

@@ -355,15 +355,7 @@ export function defineTool<const M extends InputDeclarations>(
     readonly run: (inputs: InputsOf<M>, context: ToolContext, registries?: Registries) => unknown;
   },
 ): Tool {
-  const {
-    name,
-    openInputs = false,
-    version,
-    repeatable,
-    pure,
-    usesModel,
-    run,
-  } = declaration;
+  const { name, openInputs = false, version, repeatable, pure, usesModel, run } = declaration;
   if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name))
     throw new TypeError(`"${name}" is not a tool name: use lower-case letters, digits and _`);
   const problem = findDeclarationProblem({ ...declaration });

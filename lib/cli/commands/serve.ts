@@ -131,6 +131,7 @@ export class ServeCommand extends CatalogCommand {
         connections: connected?.source,
         models: models.models,
         parseText: (text, tenantId) => processes.texts.parse(text, tenantId),
+        auditLines: await openAuditLines(setup, stream),
         // Before the catalog is loaded: a store that another server has open ends the command.
         ...(await openStore(setup, processes.launcher)),
         commands: await openCommands(setup, processes.programs),
@@ -208,6 +209,20 @@ async function openStore(
   const program = distFile('backup-process.cjs');
   const backups = new modules.ServerBackups({ file: path, program, launcher, clock: context.clock });
   return { store, scheduleFile: `${path}.schedules.json`, backups };
+}
+
+/** Opens the file, or the stream, that gets the entries of the audit as lines (D95). */
+async function openAuditLines(
+  { modules, config: { auditLog }, log, context }: ServerSetup,
+  stdout: CliContext['stdout'],
+): Promise<ServerOptions['auditLines']> {
+  if (auditLog === undefined) return undefined;
+  if (auditLog === '-') return modules.auditLinesTo(stdout);
+  const lines = await modules.openAuditFile(resolve(context.cwd, auditLog), (message) =>
+    log.warn({}, message),
+  );
+  context.atEnd(() => lines.close());
+  return lines;
 }
 
 /** Ends the commands that an earlier server has left at work, and lets tasks start those that the operator allows (D88). */

@@ -1,4 +1,5 @@
 /** Lazy boundary: serves the HTTP API. Imported by `serve` alone, because loading Koa and its middleware takes longer than a run. */
+export { auditLinesTo, openAuditFile } from '../../audit/audit-lines.js';
 export { eventLoopScheduler } from '../../common/scheduling/event-loop-scheduler.js';
 export { startLauncher } from '../../common/workers/fork-server.js';
 export { TextParser } from '../../definition/parsing/text-parser.js';

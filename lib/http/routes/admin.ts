@@ -1,11 +1,14 @@
 import Type from 'typebox';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { defineRoute, type Route } from '../routing/route.js';
+import { auditRoute } from './audit.js';
 import type { HttpServices } from '../services.js';
 
 /** The routes of the operator of a server, for keys with the scope `admin`. */
-export function adminRoutes({ backups, work, log }: HttpServices): Route[] {
+export function adminRoutes(services: HttpServices): Route[] {
+  const { backups, work, log } = services;
   return [
+    auditRoute(services),
     defineRoute({
       method: 'POST',
       path: '/admin/backup',
