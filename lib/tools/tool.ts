@@ -31,8 +31,8 @@ export interface InputDeclaration {
   readonly maxLength?: number;
   readonly pattern?: string;
   /**
-   * The format of a value in a pipeline is checked when the pipeline is validated: a JSONata expression; and of
-   * built-in tools the numbers of pages, the types of columns, `provider/model`, the fields of a document, and the end
+   * The format of a value in a pipeline is checked when the pipeline is validated: a JSONata expression; beside it, its
+   * bindings, which say that it can read no other variables, and call no functions but those of JSONata; and of built-in tools the numbers of pages, the types of columns, `provider/model`, the fields of a document, and the end
    * of a period.
    */
   readonly format?: (typeof INPUT_FORMATS)[number];

@@ -32,6 +32,7 @@ export const SCHEMA_KEYWORDS = [
 
 export const INPUT_FORMATS = [
   'jsonata',
+  'bindings',
   'sql',
   'page-ranges',
   'column-types',
