@@ -40,8 +40,8 @@ export type CliContext = BaseContext & {
   readonly secretBytes: (count: number) => Uint8Array;
   /** Requests in flight to models, of all runs and compilations of the command together. */
   readonly modelLimiters: ModelLimiters;
-  /** Loads the built-in tools and those of the named files and packages. */
-  readonly openCatalog: (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
+  /** Loads the built-in tools and those of the named files and packages. @param isFresh reads files again */
+  readonly openCatalog: OpenCatalog;
   /**
    * Opens a registry whose tools can read files inside `roots` only, reach what `env` says (D51), write files to
    * `outputFolder` (D63), and start the programs of `commands` (D88). Its runs are kept in `history` (D68).
@@ -59,6 +59,8 @@ export type CliContext = BaseContext & {
   readonly keepsHistory: boolean;
   readonly host: Host;
 };
+
+type OpenCatalog = (specifiers: readonly string[], cwd: string, isFresh?: boolean) => Promise<Catalog>;
 
 /** The parts of the machine that the tasks of a run reach. */
 interface RunAccess {
@@ -164,13 +166,13 @@ function openInBrowser(url: string): void {
   child.unref();
 }
 
-const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
+const openCatalog: OpenCatalog = async (specifiers, cwd, isFresh = false) => {
   const { builtinCatalog } = await import('./lazy/validation.js');
   if (specifiers.length === 0) return builtinCatalog();
   const { loadTools } = await import('../tools/loading/load-tools.js');
   const entry = packageEntry();
   const loaded = await Promise.all(
-    specifiers.map((specifier) => loadTools(specifier, cwd, { entry, importModule })),
+    specifiers.map((specifier) => loadTools(specifier, cwd, { entry, importModule, isFresh })),
   );
   return builtinCatalog().with(loaded.flat());
 };

@@ -18,7 +18,9 @@ import { Submitter } from '../submission/submitter.js';
 import type { ServerConfig } from '../common/config/server-config.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { createApp } from './routing/app.js';
-import { assertAuthenticatedBinding, createAuthenticator, TENANT_ID_PATTERN } from './auth/authenticate.js';
+import { KeyRing } from './auth/key-ring.js';
+import type { Catalog } from '../tools/catalog.js';
+import { assertAuthenticatedBinding, TENANT_ID_PATTERN } from './auth/authenticate.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './security/listener.js';
 import { logFailedRun } from './logging/log.js';
@@ -48,7 +50,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   // V8 would let garbage, such as that of bodies and checks, grow to three times the size of what is in use before it
   // collects it; this is three quarters of it, so that SERVICE_MEMORY bounds the memory of the process, too.
   setFlagsFromString('--heap-growing-percent=75');
-  const catalog = options.catalog.withPools(config.pools.keys());
+  const withPools = (tools: Catalog): Catalog => tools.withPools(config.pools.keys());
+  let checkedBy = nameChecks(version, withPools(options.catalog));
   const pools = new TaskPools(config.pools);
   const metrics = new Metrics();
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
@@ -70,7 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     largeFiles: new MemoryPool(shareOf(config.largeFileBytes)),
     pools,
     store,
-    checkedBy: `${version} ${catalog.fingerprint()}`,
+    checkedBy: () => checkedBy,
     admission: config,
     ...keepRuns(config, store),
     onPruned: (runs) => prunedRuns.add(runs),
@@ -97,23 +100,30 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watch(registry.queries);
   metrics.watchMemory(memory);
   metrics.watchPools(pools);
-  const checker = new DefinitionChecker(registry.stepRunner, catalog);
+  const checker = new DefinitionChecker(registry.stepRunner, withPools(options.catalog));
   const submitter = new Submitter(registry, checker);
-  const folder = await openLibrary({ ...options, catalog }, registry, submitter, (by) =>
-    metrics.recordSkipped(by),
-  );
+  const folder = await openLibrary(options, registry, checker, submitter, (by) => metrics.recordSkipped(by));
+  const keyRing = new KeyRing(keys, isLoopback(config.host.toLowerCase()));
   const readiness = new ServerReadiness();
+  const reload = options.openReload?.({
+    useKeys: (changed) => keyRing.replace(changed),
+    useCatalog: (catalog) => {
+      checker.use(withPools(catalog));
+      checkedBy = nameChecks(version, checker.catalog);
+      folder?.library.readAgain();
+    },
+    onReload: ({ error }) => metrics.recordReload(error === null),
+  });
   const work = new InFlightRequests(clock);
   const services: HttpServices = {
     registry,
     queries: registry.queries,
-    catalog,
     checker,
     submitter,
     models,
     clock,
     log,
-    authenticate: createAuthenticator(keys, isLoopback(config.host.toLowerCase())),
+    authenticate: keyRing.authenticate,
     guard: new BrowserGuard(config),
     metrics,
     memory,
@@ -122,6 +132,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     bodyLimitBytes: config.bodyLimitBytes,
     library: folder,
     backups: options.backups,
+    reload,
     checkResponses: options.checkResponses ?? false,
     work,
     readiness,
@@ -161,8 +172,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       },
     },
     restored,
+    reload,
     async close(graceMs) {
       readiness.begin('shutting_down');
+      reload?.close();
       folder?.library.close();
       const isScheduleKept = folder?.scheduler.close();
       const hasEnded = work.close(graceMs);
@@ -177,6 +190,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await isScheduleKept;
     },
   };
+}
+
+/** Names the version and the tools that check definitions. */
+function nameChecks(version: string, catalog: Catalog): string {
+  return `${version} ${catalog.fingerprint()}`;
 }
 
 const UNLIMITED = Number.POSITIVE_INFINITY;
@@ -195,8 +213,9 @@ function keepRuns(
 
 /** Opens the folder of pipelines (D69); undefined when there is none. Rejects with `bad_usage` when it cannot be read. */
 async function openLibrary(
-  { config, catalog, clock, log, newId, secrets, scheduleFile }: ServerOptions,
+  { config, clock, log, newId, secrets, scheduleFile }: ServerOptions,
   registry: RunRegistry,
+  checker: DefinitionChecker,
   submitter: Submitter,
   onSkipped: SchedulerOptions['onSkipped'],
 ): Promise<LibraryServices | undefined> {
@@ -208,7 +227,7 @@ async function openLibrary(
     limitBytes: bodyLimitBytes,
     isTenant: (name) => TENANT_ID.test(name),
     registry,
-    catalog,
+    catalog: () => checker.catalog,
     clock,
     log,
     newId,

@@ -10,6 +10,7 @@ import type { RunQueries } from '../runs/views/run-queries.js';
 import type { DefinitionChecker } from '../submission/definition-checker.js';
 import type { Submitter } from '../submission/submitter.js';
 import type { Metrics } from '../telemetry/metrics.js';
+import type { ServerReload } from './reload.js';
 import type { Authenticate } from './auth/authenticate.js';
 import type { ServerReadiness } from './routing/server-readiness.js';
 import type { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
@@ -29,10 +30,11 @@ export function countLibrary({ library, scheduler }: LibraryServices): LibraryCo
 
 /** The services on which the middleware and the routes depend. */
 export interface HttpServices
-  extends Pick<ServerOptions, 'catalog' | 'models' | 'clock' | 'log' | 'newId' | 'version' | 'statecharts'> {
+  extends Pick<ServerOptions, 'models' | 'clock' | 'log' | 'newId' | 'version' | 'statecharts'> {
   /** For the routes that command runs. */
   readonly registry: RunRegistry;
   readonly queries: RunQueries;
+  /** Has the tools, which may be others after a reload. */
   readonly checker: DefinitionChecker;
   readonly submitter: Submitter;
   readonly authenticate: Authenticate;
@@ -51,6 +53,8 @@ export interface HttpServices
   readonly readiness: ServerReadiness;
   /** The pipelines and plans of the folder of the server; undefined when it has none (D69). */
   readonly library?: LibraryServices | undefined;
+  /** Reads the configuration again; undefined when nothing can. */
+  readonly reload?: ServerReload | undefined;
   /** Undefined when the server has no store. */
   readonly backups?: ServerBackups | undefined;
 }

@@ -18,7 +18,7 @@ export interface RegistryOptions extends LocalExecutorOptions {
    * Names the version and the catalog that check definitions: a run of the store that the same ones have checked is not
    * checked again. Default: every run of the store is.
    */
-  readonly checkedBy?: string | undefined;
+  readonly checkedBy?: (() => string) | undefined;
   /** Default: any number of runs at once. */
   readonly admission?: AdmissionLimits;
   /**

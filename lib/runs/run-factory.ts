@@ -34,10 +34,10 @@ export class RunFactory {
   readonly #executor: LocalExecutor;
   readonly #clock: Clock;
   readonly #store: RunStore | undefined;
-  readonly #checkedBy: string | undefined;
+  readonly #checkedBy: (() => string) | undefined;
   #created = 0;
 
-  constructor(executor: LocalExecutor, clock: Clock, store: RunStore | undefined, checkedBy?: string) {
+  constructor(executor: LocalExecutor, clock: Clock, store: RunStore | undefined, checkedBy?: () => string) {
     this.#executor = executor;
     this.#clock = clock;
     this.#store = store;
@@ -74,7 +74,7 @@ export class RunFactory {
     log.run = run;
     const number = store.lastNumber + 1;
     const started = { ...origin, startedBy: run.startedBy };
-    const submission = toSubmission(requested, tenantId, started, this.#checkedBy);
+    const submission = toSubmission(requested, tenantId, started, this.#checkedBy?.());
     const source = toKeptSource(requested, run, this.#executor);
     store.add({ id, number, createdAt, submission }, source);
     return { run, number };

@@ -24,3 +24,7 @@ export { networkAccess } from '../../tools/fetching/network.js';
 export { serverFileAccess } from '../../tools/files/file-access.js';
 export { SessionPool } from '../../tools/builtin/sql-query/session-pool.js';
 export { createSqlQuery } from '../../tools/builtin/sql-query/sql-query.js';
+export { inspectFiles } from '../serve/file-watch.js';
+export { configurationFiles, ReloadedParts } from '../serve/reloaded-parts.js';
+export { Reloader } from '../serve/reloader.js';
+export { ServerTools } from '../serve/server-tools.js';

@@ -1,6 +1,6 @@
 import { durationToMs } from '../duration.js';
 import { invalidVariable } from '../errors.js';
-import type { Environment, EnvironmentVariable } from './environment.js';
+import { type Environment, type EnvironmentVariable, reloaded } from './environment.js';
 import { type AllowedCommands, readCommands } from './allowed-commands.js';
 import { readPools } from './pool-config.js';
 import { readPublicUrl } from './public-url.js';
@@ -94,7 +94,7 @@ const SERVER = {
     '86400',
     'how long idempotency keys outlive their runs, in seconds or as in 7d',
   ),
-  logLevel: setting('SERVICE_LOG_LEVEL', 'info', 'debug, info, warn, error or silent'),
+  logLevel: reloaded(setting('SERVICE_LOG_LEVEL', 'info', 'debug, info, warn, error or silent')),
 };
 
 /** The variables that only the server reads, in the order in which `doctor` lists them. */

@@ -23,6 +23,8 @@ export interface Log {
 export interface StreamLog extends Log {
   /** Writes the lines that wait to be written together. Call it before the process ends. */
   flush(): void;
+  /** Writes lines of this level and above from now on. */
+  setLevel(level: string): void;
 }
 
 export interface LogOptions {
@@ -109,6 +111,9 @@ function createJsonLog({ stream, level, clock, mask }: LogOptions): StreamLog {
     warn: createWriter('warn'),
     error: createWriter('error'),
     flush: () => buffer.flush(),
+    setLevel: (changed) => {
+      for (const each of [logger, requestLogger]) each.level = changed;
+    },
   };
 }
 
@@ -140,7 +145,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 function createTerminalLog(options: LogOptions): StreamLog {
   const { stream, clock, mask = String } = options;
   const colours = picocolors.createColors(options.colours);
-  const minLevel = LEVELS.indexOf(options.level);
+  let minLevel = LEVELS.indexOf(options.level);
   const createWriter =
     (level: Level) =>
     (entry: object, message: string): void => {
@@ -159,6 +164,9 @@ function createTerminalLog(options: LogOptions): StreamLog {
     warn: createWriter('warn'),
     error: createWriter('error'),
     flush: () => undefined,
+    setLevel: (changed) => {
+      minLevel = LEVELS.indexOf(changed);
+    },
   };
 }
 

@@ -125,11 +125,11 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
         if (key === undefined) {
           const runId = await submitter.submit(await readSubmission(request, run));
           request.releaseBody();
-          return waitForResult(services, runId, run);
+          return waitForResult(services, runId, run, request.caller);
         }
         const accepted = await submitOnce(request, key, run);
         request.releaseBody();
-        return waitForKeyedResult(services, accepted, run);
+        return waitForKeyedResult(services, accepted, run, request.caller);
       },
     }),
     defineRoute({
@@ -182,9 +182,14 @@ class AwaitedRun {
  * Waits for the run to settle and returns its result or its error. Forgets a run without failures once its result was sent
  * (D26); one whose tasks have collected errors can be rerun (D67).
  */
-async function waitForResult(services: HttpServices, runId: string, run: AwaitedRun): Promise<RouteResult> {
-  const { registry, queries } = services;
-  const record = await (run.settled ?? queries.settled(runId));
+async function waitForResult(
+  services: HttpServices,
+  runId: string,
+  run: AwaitedRun,
+  caller: Caller,
+): Promise<RouteResult> {
+  const { registry } = services;
+  const record = await untilSettled(services, runId, run, caller);
   const response = await toResult(services, record);
   if (record.result === null || record.failures.length > 0) return response;
   return Object.assign(response, { onSent: () => registry.forgetDelivered(runId) });
@@ -195,13 +200,24 @@ async function waitForKeyedResult(
   services: HttpServices,
   { run_id, status, isReplayed, isKept }: OnceAcceptedRun,
   run: AwaitedRun,
+  caller: Caller,
 ): Promise<RouteResult> {
-  const { queries } = services;
   const getResult = async (): Promise<RouteResult> =>
-    toResult(services, await (run.settled ?? queries.settled(run_id)));
+    toResult(services, await untilSettled(services, run_id, run, caller));
   if (!isReplayed) return getResult();
   const response = isKept ? await getResult() : resultGone(run_id, status);
   return { ...response, headers: { ...response.headers, ...REPLAYED_HEADERS } };
+}
+
+/** Waits for the run. Rejects with `unauthorized` when the key of the caller is revoked meanwhile; the run goes on. */
+function untilSettled(
+  { queries }: HttpServices,
+  runId: string,
+  run: AwaitedRun,
+  { revocation }: Caller,
+): Promise<RunRecord> {
+  const settled = run.settled ?? queries.settled(runId);
+  return revocation === undefined ? settled : revocation.during(settled);
 }
 
 /** The response with the result or the error of a settled run. */

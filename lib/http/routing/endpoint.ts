@@ -18,6 +18,7 @@ import {
   resolveTenant,
   unauthorizedMessage,
 } from '../auth/authenticate.js';
+import { keyRevoked } from '../auth/revocation.js';
 import { isShortJson } from '../../common/json/json-writer.js';
 import type { ResponseSender } from '../responses/response-sender.js';
 import type { HttpServices } from '../services.js';
@@ -91,7 +92,7 @@ export class Endpoint {
     if (this.#route.listsRuns === 'known') await restoration?.whenListable(caller.tenants);
     if (this.#route.listsRuns === 'all') await restoration?.whenComplete(caller.tenants);
     const runId = this.#route.opensRun === true ? undefined : params['run_id'];
-    const openSignal = (): AbortSignal => abortOnDisconnect(ctx);
+    const openSignal = (): AbortSignal => abortOnDisconnect(ctx, caller);
     const release =
       runId === undefined ? undefined : await this.#services.queries.open(runId, caller.tenants, openSignal);
     try {
@@ -123,6 +124,7 @@ export class Endpoint {
     if (result.code !== undefined) ctx.state['code'] = result.code;
     const { status = this.#defaultStatus, type = mediaType } = result;
     this.#assertDocumented(status, result.body);
+    if (result.chunks !== undefined || result.file !== undefined) destroyWhenRevoked(ctx, caller);
     await this.#sender.send(ctx, status, type, result, memory.tenantId);
   }
 
@@ -148,7 +150,10 @@ export class Endpoint {
     try {
       const { json, yaml } = await this.#receiveBody(ctx, memory);
       ctx.state['tenantId'] = memory.tenantId;
-      return await this.#route.handle(new EndpointRequest(ctx, head, json, yaml, memory));
+      const request = new EndpointRequest(ctx, head, json, yaml, memory);
+      const result = await this.#route.handle(request);
+      request.assertNotRevoked();
+      return result;
     } finally {
       memory.release();
     }
@@ -237,6 +242,7 @@ class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema
   readonly yaml: string | undefined;
   readonly #ctx: Context;
   readonly #memory: BodyMemory;
+  #waits = false;
 
   constructor(ctx: Context, head: RequestHead, body: unknown, yaml: string | undefined, memory: BodyMemory) {
     this.params = head.params;
@@ -251,7 +257,13 @@ class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema
   }
 
   disconnected(): AbortSignal {
-    return abortOnDisconnect(this.#ctx);
+    this.#waits = true;
+    return abortOnDisconnect(this.#ctx, this.caller);
+  }
+
+  /** @throws WavetrainError `unauthorized` when the key was revoked while the handler waited for something */
+  assertNotRevoked(): void {
+    if (this.#waits && this.caller.revocation?.isRevoked) throw keyRevoked();
   }
 
   releaseBody(): void {
@@ -360,12 +372,20 @@ function describeMisplacedField(
 /** Created once: a thousand clients that disconnect together would each cost a stack trace. */
 const DISCONNECTED = new DOMException('The client has disconnected', 'AbortError');
 
-/** Watches the response, because the request emits no `close` once its body was read. */
-function abortOnDisconnect(ctx: Context): AbortSignal {
+/** Breaks a download off: nothing else can be said in the middle of it. */
+function destroyWhenRevoked({ res }: Context, { revocation }: Caller): void {
+  const forget = revocation?.onRevoked(() => res.destroy());
+  if (forget !== undefined) res.once('close', forget);
+}
+
+/** Aborts when the client disconnects, or its key is revoked. Watches the response, because the request emits no `close` once its body was read. */
+function abortOnDisconnect(ctx: Context, { revocation }: Caller): AbortSignal {
   const controller = new AbortController();
   // The client may have disconnected while its request waited for its turn.
   if (ctx.res.destroyed) controller.abort(DISCONNECTED);
+  const forget = revocation?.onRevoked(() => controller.abort(keyRevoked()));
   ctx.res.once('close', () => {
+    forget?.();
     if (!ctx.res.writableFinished) controller.abort(DISCONNECTED);
   });
   return controller.signal;
