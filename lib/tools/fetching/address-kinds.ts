@@ -15,7 +15,7 @@ export function isPublic(text: string, ip: IpParser): boolean {
   return firstPart >>> (16 - GLOBAL_UNICAST.bits) === GLOBAL_UNICAST.parts[0] >>> (16 - GLOBAL_UNICAST.bits);
 }
 
-/** The addresses at which clouds tell a machine about itself, and give it credentials. Some are public ones. */
+/** The addresses at which a machine in a cloud reads about itself, and gets credentials. Some are public ones. */
 const METADATA_ADDRESSES: ReadonlySet<string> = new Set([
   // Amazon, Google, Azure, Oracle, DigitalOcean, OpenStack and others.
   '169.254.169.254',
