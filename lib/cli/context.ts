@@ -6,7 +6,8 @@ import { homedir, uptime } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { BaseContext } from 'clipanion';
 import { type Clock, systemClock } from '../common/clock.js';
-import { readCacheFolder, readConfig, readNetworkConfig } from '../common/config/config.js';
+import { readCacheFolder, readConfig } from '../common/config/config.js';
+import { readNetworkConfig } from '../common/config/network-config.js';
 import { type Environment, systemEnvironment } from '../common/config/environment.js';
 import { errorCode } from '../common/errors.js';
 import { readModelConfig } from '../common/config/model-config.js';
@@ -42,8 +43,8 @@ export type CliContext = BaseContext & {
   readonly modelLimiters: ModelLimiters;
   /** The models that the command waits for. */
   readonly modelWaits: ModelWaits;
-  /** Loads the built-in tools and those of the named files and packages. */
-  readonly openCatalog: (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
+  /** Loads the built-in tools and those of the named files and packages. @param isFresh reads files again */
+  readonly openCatalog: OpenCatalog;
   /**
    * Opens a registry whose tools can read files inside `roots` only, reach what `env` says (D51), write files to
    * `outputFolder` (D63), and start the programs of `commands` (D88). Its runs are kept in `history` (D68).
@@ -61,6 +62,8 @@ export type CliContext = BaseContext & {
   readonly keepsHistory: boolean;
   readonly host: Host;
 };
+
+type OpenCatalog = (specifiers: readonly string[], cwd: string, isFresh?: boolean) => Promise<Catalog>;
 
 /** The parts of the machine that the tasks of a run reach. */
 interface RunAccess {
@@ -168,13 +171,13 @@ function openInBrowser(url: string): void {
   child.unref();
 }
 
-const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
+const openCatalog: OpenCatalog = async (specifiers, cwd, isFresh = false) => {
   const { builtinCatalog } = await import('./lazy/validation.js');
   if (specifiers.length === 0) return builtinCatalog();
   const { loadTools } = await import('../tools/loading/load-tools.js');
   const entry = packageEntry();
   const loaded = await Promise.all(
-    specifiers.map((specifier) => loadTools(specifier, cwd, { entry, importModule })),
+    specifiers.map((specifier) => loadTools(specifier, cwd, { entry, importModule, isFresh })),
   );
   return builtinCatalog().with(loaded.flat());
 };

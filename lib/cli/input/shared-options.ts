@@ -97,6 +97,8 @@ export abstract class RunValuesCommand extends Command<CliContext> {
   params = textOption`--params <JSON> values of the params of a pipeline;
     ${this.unlessGiven('absent ones keep their default', 'absent ones are as in the earlier run')}; @FILE reads them
     from a file`;
+  param = listOption`-p,--param <NAME=VALUE> value of one param, a list or an object as JSON; overrides --params; can be
+    repeated`;
   inputs = textOption`--inputs <JSON> inputs of the pipeline or plan;
     ${this.unlessGiven('absent ones keep its defaults', 'absent ones are as in the earlier run')}; @FILE reads them
     from a file`;

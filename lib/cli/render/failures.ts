@@ -1,10 +1,11 @@
+import { stripVTControlCharacters } from 'node:util';
 import { isBorne, type TaskFailure } from '../../common/errors.js';
 import { formatCount, formatNumber, nameCall } from '../../common/text.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { valueLines } from './outputs.js';
 import type { Style, Terminal } from './terminal.js';
-import { escapeControlCharacters, toSingleLine, truncateToWidth, wrapLine } from './text.js';
+import { displayWidth, escapeControlCharacters, toSingleLine, truncateToWidth, wrapLine } from './text.js';
 
 /** The calls that failed, as far as they are known beyond the record of their run (D59). */
 export interface FailureDetails {
@@ -64,6 +65,7 @@ export function failureLines(
   return [
     ...shown.flatMap((group) => [
       ...wrapLine(formatFailure(group, terminal.style), terminal),
+      ...placeLines(group.first.error, terminal),
       ...callLines(group.first, calls.get(nameCall(group.first)), verbose, terminal),
     ]),
     ...(hidden > 0 ? wrapLine(`  … ${formatNumber(hidden)} more; ${seeAll}`, terminal) : []),
@@ -112,10 +114,25 @@ function formatFailure({ first, items, count }: FailureGroup, style: Style): str
     ...(count > 1 ? [formatCount(count, 'item')] : []),
   ];
   const tries = attempts === 0 ? 'before its first attempt' : `after ${formatCount(attempts, 'attempt')}`;
-  return `  ${name}${notes.length === 0 ? '' : ` (${notes.join(', ')})`} ${tries}: ${toSingleLine(error)}`;
+  const message = toSingleLine(error.replace(PLACE, ''));
+  return `  ${name}${notes.length === 0 ? '' : ` (${notes.join(', ')})`} ${tries}: ${message}`;
 }
 
 const INDENT = '    ';
+
+/** Two lines at the end of a message: one of an expression, and carets under the place of the error. */
+const PLACE = /\n {2}([^\n]*)\n {2}([ \t]*\^+)$/;
+
+/** Shows the place of an error in an expression, as far as it fits: on lines that wrap, carets would mean nothing. */
+function placeLines(error: string, { interactive, columns, style }: Terminal): string[] {
+  const [, line, carets] = PLACE.exec(error) ?? [];
+  if (line === undefined || carets === undefined) return [];
+  const lines = [escapeControlCharacters(stripVTControlCharacters(line)), carets].map(
+    (part) => INDENT + part,
+  );
+  const isTooWide = interactive && lines.some((part) => displayWidth(part) >= columns);
+  return isTooWide ? [] : lines.map(style.dim);
+}
 
 function callLines(
   { error }: TaskFailure,

@@ -10,6 +10,7 @@ import {
   type RerunSource,
   toItemOutcomes,
 } from '../../prepare/rerun-source.js';
+import type { Tool } from '../../../tools/tool.js';
 import type { TaskOutcome } from '../../results.js';
 import { Comparison, EqualPairs, isEqualJson } from './comparison.js';
 import { isUncertain } from '../task-trace.js';
@@ -141,7 +142,7 @@ export class Reuse {
     if (before === undefined) return forced.get(task.id) ?? 'is new';
     return (
       forced.get(task.id) ??
-      (before.tool === task.tool ? undefined : 'calls another tool') ??
+      (isSameTool(before.tool, task.tool) ? undefined : 'calls another tool') ??
       this.#findDefinitionChange(task, before, FIELDS_OF_ITEMS) ??
       this.#findUntilChange(task, before) ??
       this.#findSecretChange(task) ??
@@ -334,4 +335,11 @@ function toScope(
   find: (taskId: string) => TaskOutcome | undefined = () => undefined,
 ): TemplateScope {
   return { params, inputs, session, goal, output: (taskId) => find(taskId)?.output };
+}
+
+/** A reload loads tools again, of which most are as they were. */
+function isSameTool(before: Tool, now: Tool): boolean {
+  if (before === now) return true;
+  if (before.name !== now.name || before.version !== now.version) return false;
+  return now.version !== undefined || before.run === now.run;
 }
