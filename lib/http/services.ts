@@ -1,3 +1,4 @@
+import type { AuditTrail } from '../audit/audit-trail.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
 import type { Limit } from '../common/memory/shared-limit.js';
 import type { InFlightRequests } from './routing/in-flight-requests.js';
@@ -11,6 +12,7 @@ import type { RunQueries } from '../runs/views/run-queries.js';
 import type { DefinitionChecker } from '../submission/definition-checker.js';
 import type { Submitter } from '../submission/submitter.js';
 import type { Metrics } from '../telemetry/metrics.js';
+import type { ServerReload } from './reload.js';
 import type { MeasuredFolder } from '../telemetry/pipeline-metrics.js';
 import type { Authenticate } from './auth/authenticate.js';
 import type { ServerReadiness } from './routing/server-readiness.js';
@@ -59,15 +61,17 @@ export function toMeasuredFolder({ library, scheduler }: LibraryServices): Measu
 
 /** The services on which the middleware and the routes depend. */
 export interface HttpServices
-  extends Pick<ServerOptions, 'catalog' | 'models' | 'clock' | 'log' | 'newId' | 'version' | 'statecharts'> {
+  extends Pick<ServerOptions, 'models' | 'clock' | 'log' | 'newId' | 'version' | 'statecharts'> {
   /** For the routes that command runs. */
   readonly registry: RunRegistry;
   readonly queries: RunQueries;
+  /** Has the tools, which may be others after a reload. */
   readonly checker: DefinitionChecker;
   readonly submitter: Submitter;
   readonly authenticate: Authenticate;
   readonly guard: BrowserGuard;
   readonly metrics: Metrics;
+  readonly audit: AuditTrail;
   /** The memory of requests, runs and responses together. */
   readonly memory: MemoryPool;
   /** The part of the memory for bodies whose caller is not known yet. */
@@ -81,6 +85,8 @@ export interface HttpServices
   readonly readiness: ServerReadiness;
   /** The pipelines and plans of the folder of the server; undefined when it has none (D69). */
   readonly library?: LibraryServices | undefined;
+  /** Reads the configuration again; undefined when nothing can. */
+  readonly reload?: ServerReload | undefined;
   /** Undefined when the server has no store. */
   readonly backups?: ServerBackups | undefined;
 }

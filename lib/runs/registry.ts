@@ -76,7 +76,7 @@ export class RunRegistry {
     this.stepRunner = executor.stepRunner;
     const groups = new ConcurrencyGroups((runId) => this.cancel(runId));
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION, groups);
-    this.#factory = new RunFactory(executor, clock, store, options.checkedBy);
+    this.#factory = new RunFactory(executor, clock, store, options);
     this.#idempotencyKeys = new IdempotencyStore(clock, options.idempotency, store);
     this.#retention = new Retention(retention, clock, memory, (...eviction) => this.#evict(...eviction));
     this.#runs = new RunIndex(clock, this.#retention);
@@ -277,12 +277,13 @@ export class RunRegistry {
 
   /** Admits the run, which may begin at once. Resolves with its id when it can be found after a crash (D68). */
   async #accept(tenantId: string, submission: SubmissionOptions, requested: RequestedRun): Promise<string> {
-    const { reservation, trigger, startedBy, isOfFolder, onEvent, onAccepted, onInspection } = submission;
+    const { reservation, trigger, startedBy, address, isOfFolder, onEvent, onAccepted, onInspection } =
+      submission;
     this.#storeGuard.assertWorks();
     this.#retention.sweep();
     if (this.#isClosing) throw leftToNextProcess('its runs');
     this.#admission.checkCapacity(tenantId);
-    const origin = { idempotency: reservation?.key, trigger, startedBy, isOfFolder };
+    const origin = { idempotency: reservation?.key, trigger, startedBy, address, isOfFolder };
     const groups = isOfFolder === true ? this.#admission.groups : undefined;
     const entry = this.#enter(this.#factory.create(requested, tenantId, origin, groups));
     const { run } = entry;

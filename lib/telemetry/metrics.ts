@@ -32,6 +32,7 @@ export class Metrics {
   readonly #models = new ModelMetrics(this.#registry);
   readonly #compilations = new CompileMetrics(this.#registry);
   readonly #requests = new RequestMetrics(this.#registry);
+  readonly #reloads = addReloadCounter(this.#registry);
   readonly #pipelines: PipelineMetrics;
   readonly #eventLoop: EventLoopMetrics;
   readonly #processRegistry = processMetrics();
@@ -77,6 +78,11 @@ export class Metrics {
   /** Counts a run that a schedule or a webhook did not start, because others of its definition were at work (D81). */
   recordSkipped(by: 'schedule' | 'webhook'): void {
     this.#runs.recordSkipped(by);
+  }
+
+  /** Counts an attempt to read the configuration again. */
+  recordReload(isUsed: boolean): void {
+    this.#reloads.inc({ result: isUsed ? 'success' : 'failure' });
   }
 
   /**
@@ -230,6 +236,18 @@ class RequestMetrics {
       counts.unread = 0;
     }
   }
+}
+
+/** Attempts to read keys, secrets, tools and settings again. */
+function addReloadCounter(registry: Registry): Counter<'result'> {
+  const counter = new Counter({
+    name: 'wavetrain_config_reloads_total',
+    help: 'How often the configuration was read again: success, or failure when all stayed as it was.',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+  for (const result of ['success', 'failure']) counter.inc({ result }, 0);
+  return counter;
 }
 
 /** The memory that SERVICE_MEMORY limits (D25). */

@@ -110,7 +110,7 @@ export class TestLibrary {
       limitBytes: 2 ** 20,
       isTenant: (name) => /^[a-z]+$/.test(name),
       registry,
-      catalog: this.#catalog,
+      catalog: () => this.#catalog,
       clock,
       log: this.#libraryLog,
       newId: () => `id${++ids}`,

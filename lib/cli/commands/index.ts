@@ -22,6 +22,7 @@ import { StoreBackupCommand } from '../store/backup.js';
 import { StoreCheckCommand } from '../store/check.js';
 import { StoreStatsCommand } from '../store/stats.js';
 import { StoreVacuumCommand } from '../store/vacuum.js';
+import { AuditCommand } from './audit.js';
 import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
@@ -64,6 +65,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   RunsRerunCommand,
   RunsDeleteCommand,
   InspectCommand,
+  AuditCommand,
   StoreBackupCommand,
   StoreCheckCommand,
   StoreStatsCommand,

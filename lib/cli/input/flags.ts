@@ -161,6 +161,14 @@ export function readDuration(flag: string, text: string | undefined, rule: Numbe
 /** Sets environment variables from a file, before any other code reads them. Variables that are already set win (D42). */
 export async function readEnvFile(name: string | undefined, context: CliContext): Promise<void> {
   if (name === undefined) return;
+  for (const [variable, value] of await readEnvVariables(name, context)) context.env[variable] ??= value;
+}
+
+/** Reads the variables of a file, and sets none. */
+export async function readEnvVariables(
+  name: string,
+  context: Pick<CliContext, 'cwd' | 'stdin'>,
+): Promise<ReadonlyMap<string, string>> {
   const variables = parseEnv(await readText(name, '--env-file', context));
-  for (const [variable, value] of Object.entries(variables)) context.env[variable] ??= value;
+  return new Map(Object.entries(variables).map(([variable, value]) => [variable, value ?? '']));
 }

@@ -108,12 +108,10 @@ function describeWebhook({ webhook }: NamedPipelineDetails): string | null {
 const MOST_PROBLEMS = 20;
 
 function listProblems({ problems }: NamedPipelineDetails): string[] {
-  const shown = problems
-    .slice(0, MOST_PROBLEMS)
-    .map(({ severity, line, message }) => {
-      const place = line === undefined ? '' : `line ${line}: `;
-      return `  ${toSingleLine(`${severity}: ${place}${message}`)}`;
-    });
+  const shown = problems.slice(0, MOST_PROBLEMS).map(({ severity, line, message }) => {
+    const place = line === undefined ? '' : `line ${line}: `;
+    return `  ${toSingleLine(`${severity}: ${place}${message}`)}`;
+  });
   const hidden = problems.length - shown.length;
   return hidden === 0 ? shown : [...shown, `  … ${formatCount(hidden, 'more problem')}; --json prints all`];
 }

@@ -23,7 +23,7 @@ import { UsageError } from '../input/usage-errors.js';
 /** The flags of `run` that say how to display it. */
 export type RunFlags = Pick<
   FlagsOf<ShellRunCommand>,
-  'json' | 'events' | 'record' | 'inspect' | 'output' | 'partial' | 'verbose' | 'quiet'
+  'json' | 'full' | 'events' | 'record' | 'inspect' | 'output' | 'partial' | 'verbose' | 'quiet'
 >;
 
 /** The flags that say how a run executes and with which values, unparsed. */

@@ -26,6 +26,8 @@ export interface Log {
 export interface StreamLog extends Log {
   /** Writes the lines that wait to be written together. Call it before the process ends. */
   flush(): void;
+  /** Writes lines of this level and above from now on. */
+  setLevel(level: string): void;
 }
 
 export interface LogOptions {
@@ -144,6 +146,9 @@ function createJsonLog({ stream, level, clock, mask }: LogOptions): StreamLog {
     warn: createWriter('warn'),
     error: createWriter('error'),
     flush: () => buffer.flush(),
+    setLevel: (changed) => {
+      for (const each of [logger, requestLogger]) each.level = changed;
+    },
   };
 }
 
@@ -175,7 +180,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];
 function createTerminalLog(options: LogOptions): StreamLog {
   const { stream, clock, mask = String } = options;
   const colours = picocolors.createColors(options.colours);
-  const minLevel = LEVELS.indexOf(options.level);
+  let minLevel = LEVELS.indexOf(options.level);
   const createWriter =
     (level: Level) =>
     (entry: object, message: string): void => {
@@ -194,6 +199,9 @@ function createTerminalLog(options: LogOptions): StreamLog {
     warn: createWriter('warn'),
     error: createWriter('error'),
     flush: () => undefined,
+    setLevel: (changed) => {
+      minLevel = LEVELS.indexOf(changed);
+    },
   };
 }
 

@@ -1,6 +1,8 @@
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { WavetrainError } from '../../common/errors.js';
+import { AUDITED_ROUTES } from '../logging/audit/audited-routes.js';
+import { auditRefusal } from '../logging/audit/request-audit.js';
 import { statelyPageRoutes } from '../inspector/stately-page.js';
 import { loggedErrorResponse } from '../errors/error-response.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
@@ -137,7 +139,9 @@ function errorHandler(services: HttpServices, sender: ResponseSender): Middlewar
     } catch (thrown) {
       const { method, path } = ctx;
       const response = loggedErrorResponse(thrown, services, { method, path });
-      ctx.state['code'] = response.body.detail.code;
+      const { code } = response.body.detail;
+      ctx.state['code'] = code;
+      auditRefusal(ctx, code, services.audit);
       if (ctx.res.headersSent) ctx.res.destroy();
       else {
         const { tenantId = UNKNOWN_TENANT } = ctx.state as RequestState;
@@ -162,6 +166,7 @@ function router(services: HttpServices, sender: ResponseSender): RouterMiddlewar
     const endpoint = new Endpoint(route, services, readBody, sender);
     const layer = table.register(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
       ctx.state['route'] = route.path;
+      ctx.state['audited'] = AUDITED_ROUTES[route.id];
       ctx.state['isPolled'] = route.isPolled;
       await endpoint.handle(ctx, ctx['params']);
     });

@@ -17,7 +17,7 @@ export interface RouteRequest<P extends TObject, Q extends TObject, H extends TO
   readonly caller: Caller;
   /** The media type of the response that the caller prefers. */
   readonly mediaType: string;
-  /** Creates a signal that aborts when the client disconnects before the response was sent. */
+  /** Creates a signal that aborts when the client disconnects, or its key is revoked, before the response was sent. */
   disconnected(): AbortSignal;
   /** The IP address that the request came from. */
   readonly address: string;

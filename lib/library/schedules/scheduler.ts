@@ -32,6 +32,8 @@ export interface SchedulerOptions {
   readonly log: LibraryLog;
   /** Counts a run that was not made because others of its definition are at work (D81). */
   readonly onSkipped: (by: RunTrigger) => void;
+  /** Receives how each time has ended at which a schedule was due, for the audit (D95). */
+  readonly onEnd?: ((tenantId: string, id: string, end: LastDue) => void) | undefined;
   /** Keeps how far each schedule has come; undefined: that ends with the process, as the runs do. */
   readonly file?: string | undefined;
 }
@@ -311,7 +313,9 @@ export class Scheduler {
   #end(active: ActiveSchedule, due: number, end: Partial<LastDue> & Pick<LastDue, 'outcome'>): void {
     const { log } = this.#options;
     const { outcome, run_id = null, reason } = end;
-    active.end({ ...end, due_at: toIsoTime(due), run_id });
+    const last = { ...end, due_at: toIsoTime(due), run_id };
+    active.end(last);
+    this.#options.onEnd?.(active.tenantId, active.id, last);
     const facts = { ...active.place, due_at: toIsoTime(due), ...(run_id !== null && { run_id }) };
     if (outcome === 'started' && reason === undefined) log.info(facts, 'a schedule has started a run');
     else if (outcome === 'failed') log.warn(facts, `a schedule could start no run: ${reason}`);

@@ -1,3 +1,4 @@
+import type { AuditLimits, AuditStore } from '../../audit/audit-store.js';
 import type { Labels } from '../../common/wire/labels.js';
 import type { RunTrigger, StartedBy } from '../../common/wire/started-by.js';
 import type { JsonObject } from '../../common/json/json.js';
@@ -111,6 +112,8 @@ export interface RunStore extends KeyStore {
   readonly lastCreatedAt: number;
   /** Undefined for a store whose settled runs are read into memory when it is opened. */
   readonly archive?: RunArchive;
+  /** Opens the audit of a server (D95), once. Undefined for a store that keeps none. */
+  readonly openAudit?: (limits: AuditLimits) => Promise<AuditStore>;
   /** Adds a run, before the first of its facts. @param source of a rerun */
   add(run: StoredRun, source?: KeptSource): void;
   /** The facts of a run that was added. @param tenantId of the run */

@@ -41,7 +41,7 @@ interface ReaderParts {
   readonly executor: LocalExecutor;
   readonly revive: ReviveDefinition;
   /** The version and the catalog of this process. */
-  readonly checkedBy: string | undefined;
+  readonly checkedBy: (() => string) | undefined;
 }
 
 export interface ReadContext {
@@ -213,7 +213,7 @@ export class StoredRunReader {
 
   #hasChecked({ checked_by }: StoredSubmission): boolean {
     const { checkedBy } = this.#parts;
-    return checkedBy !== undefined && checked_by === checkedBy;
+    return checkedBy !== undefined && checked_by === checkedBy();
   }
 }
 
