@@ -19,7 +19,7 @@ export interface FailureDetails {
 
 export const NO_DETAILS: FailureDetails = { calls: new Map(), problem: undefined, verbose: false };
 
-/** Limit of a terminal; a file or pipe gets all failures. */
+/** The most failures that are shown. */
 const MAX_FAILURES = 50;
 
 /** The failures; of a run that no task has failed, its error before them. */
@@ -50,7 +50,7 @@ function problemLines({ problem }: FailureDetails, terminal: Terminal): string[]
  *     at write (/home/ada/tools.ts:12:11)
  * ```
  *
- * @param seeAll how to get the failures that a terminal does not show
+ * @param seeAll how to get the failures that are not shown
  */
 export function failureLines(
   failures: readonly TaskFailure[],
@@ -60,7 +60,7 @@ export function failureLines(
 ): string[] {
   const { calls, verbose } = details;
   const groups = groupFailures(failures, verbose);
-  const shown = terminal.interactive ? groups.slice(0, MAX_FAILURES) : groups;
+  const shown = groups.slice(0, MAX_FAILURES);
   const hidden = groups.slice(shown.length).reduce((sum, { count }) => sum + count, 0);
   return [
     ...shown.flatMap((group) => [
