@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { errorMessage } from '../../common/errors.js';
-import { readCacheFolder, readConfig, readNetworkConfig } from '../../common/config/config.js';
+import { readCacheFolder, readConfig } from '../../common/config/config.js';
+import { readNetworkConfig } from '../../common/config/network-config.js';
 import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
 import { COMMANDS_ADVICE } from '../../common/config/allowed-commands.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
@@ -105,8 +106,10 @@ export class ServeCommand extends CatalogCommand {
     const config = lowerTenantShare(configured, modules.countTenants(keys ?? []), log);
     const processes = startProcesses(modules, config, context);
     const endRests = modules.eventLoopScheduler.allowRests();
-    const setup: ServerSetup = { modules, config, log, context: { ...context, atEnd: processes.atEnd } };
-    const parts = new modules.ReloadedParts(setup.context, this);
+    const serverContext = { ...context, atEnd: processes.atEnd };
+    const parts = new modules.ReloadedParts(serverContext, this);
+    const networksOf = parts.networksOf(modules, keys ?? []);
+    const setup: ServerSetup = { modules, networksOf, config, log, context: serverContext };
     const tools = new modules.ServerTools({
       modules,
       config,
@@ -127,6 +130,7 @@ export class ServeCommand extends CatalogCommand {
         connections: connected?.source,
         models: models.models,
         parseText: (text, tenantId) => processes.texts.parse(text, tenantId),
+        auditLines: await openAuditLines(setup, stream),
         // Before the catalog is loaded: a store that another server has open ends the command.
         ...(await openStore(setup, processes.launcher)),
         commands: await openCommands(setup, processes.programs),
@@ -184,6 +188,8 @@ export class ServeCommand extends CatalogCommand {
 
 interface ServerSetup {
   readonly modules: ServerModule;
+  /** The private networks that the keys allow their tenants. */
+  readonly networksOf: (tenantId: string) => readonly string[];
   readonly config: ServerConfig;
   readonly log: Log;
   readonly context: CliContext;
@@ -202,6 +208,20 @@ async function openStore(
   const program = distFile('backup-process.cjs');
   const backups = new modules.ServerBackups({ file: path, program, launcher, clock: context.clock });
   return { store, scheduleFile: `${path}.schedules.json`, backups };
+}
+
+/** Opens the file, or the stream, that gets the entries of the audit as lines (D95). */
+async function openAuditLines(
+  { modules, config: { auditLog }, log, context }: ServerSetup,
+  stdout: CliContext['stdout'],
+): Promise<ServerOptions['auditLines']> {
+  if (auditLog === undefined) return undefined;
+  if (auditLog === '-') return modules.auditLinesTo(stdout);
+  const lines = await modules.openAuditFile(resolve(context.cwd, auditLog), (message) =>
+    log.warn({}, message),
+  );
+  context.atEnd(() => lines.close());
+  return lines;
 }
 
 /** Ends the commands that an earlier server has left at work, and lets tasks start those that the operator allows (D88). */
@@ -255,7 +275,7 @@ function lowerTenantShare(config: ServerConfig, tenants: number, log: Log): Serv
 function createServerOptions(
   setup: ServerSetup,
 ): Omit<ServerOptions, 'catalog' | 'keys' | 'models' | 'observer'> {
-  const { modules, config, log, context } = setup;
+  const { modules, networksOf, config, log, context } = setup;
   const { fileRoots } = readConfig(context.env);
   const cacheFolder = readCacheFolder(context.env);
   return {
@@ -268,6 +288,7 @@ function createServerOptions(
     ),
     network: modules.networkAccess({
       ...readNetworkConfig(context.env),
+      allowNetworksOf: networksOf,
       inFlight: shareLimit(FETCH_LIMITS.inFlight, config.tenantShare),
     }),
     clock: context.clock,

@@ -1,8 +1,9 @@
 /** Lazy boundary: serves the HTTP API. Imported by `serve` alone, because loading Koa and its middleware takes longer than a run. */
+export { auditLinesTo, openAuditFile } from '../../audit/audit-lines.js';
 export { eventLoopScheduler } from '../../common/scheduling/event-loop-scheduler.js';
 export { startLauncher } from '../../common/workers/fork-server.js';
 export { TextParser } from '../../definition/parsing/text-parser.js';
-export { ALL_TENANTS, countTenants } from '../../http/auth/authenticate.js';
+export { ALL_TENANTS, countTenants, networksOfTenants } from '../../http/auth/authenticate.js';
 export { readKeysFile } from '../../http/auth/keys-file.js';
 export { createLog } from '../../http/logging/log.js';
 export { serveShownRun } from '../../http/inspector/shown-run.js';

@@ -7,6 +7,7 @@ import { readModelConfig } from '../../common/config/model-config.js';
 import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
 import { lowerShare } from '../../common/memory/shared-limit.js';
 import type { UsedSecrets } from '../../definition/secrets/sources.js';
+import type { ApiKey } from '../../http/auth/authenticate.js';
 import type { StreamLog } from '../../http/logging/log.js';
 import { compareNamed, type ReloadChange, type ReloadTarget } from '../../http/reload.js';
 import type { ModelLimiters } from '../../models/models.js';
@@ -42,29 +43,40 @@ export function configurationFiles(
 export class ReloadedParts {
   readonly #context: CliContext;
   readonly #flags: ServerToolsOptions['flags'];
+  #networksOf: (tenantId: string) => readonly string[] = () => [];
 
   constructor(context: CliContext, flags: ServerToolsOptions['flags']) {
     this.#context = context;
     this.#flags = flags;
   }
 
+  /** Returns what finds the private networks that the keys in use allow a tenant (D51). */
+  networksOf(
+    { networksOfTenants }: Pick<ServerModule, 'networksOfTenants'>,
+    keys: readonly ApiKey[],
+  ): (tenantId: string) => readonly string[] {
+    this.#networksOf = networksOfTenants(keys);
+    return (tenantId) => this.#networksOf(tenantId);
+  }
+
   /** The keys of callers. The server must have had some when it started, and the file is the same. */
   keys(
-    { readKeysFile, countTenants }: Pick<ServerModule, 'readKeysFile' | 'countTenants'>,
+    modules: Pick<ServerModule, 'readKeysFile' | 'countTenants' | 'networksOfTenants'>,
     file: string,
     { tenantShare }: Pick<ServerConfig, 'tenantShare'>,
     log: StreamLog,
     target: Pick<ReloadTarget, 'useKeys'>,
   ): ReloadedPart {
     const read = async (): Promise<ReadPart> => {
-      const keys = await readKeysFile(resolve(this.#context.cwd, file));
+      const keys = await modules.readKeysFile(resolve(this.#context.cwd, file));
       return {
         use: () => {
-          const tenants = countTenants(keys);
+          const tenants = modules.countTenants(keys);
           if (lowerShare(tenantShare, tenants) < tenantShare) {
             const message = `the keys file has ${tenants} tenants now: restart, so that each of them is guaranteed its share of every limit`;
             log.warn({}, message);
           }
+          this.#networksOf = modules.networksOfTenants(keys);
           return unlessSame(target.useKeys(keys));
         },
       };

@@ -3,6 +3,7 @@ import { invalidVariable } from '../errors.js';
 import { MODEL_VARIABLES, secretVariable, variable } from './model-config.js';
 import { type Environment, type EnvironmentVariable, reloaded } from './environment.js';
 import { COMMANDS_VARIABLE } from './allowed-commands.js';
+import { NETWORK_VARIABLES } from './network-config.js';
 import { POOLS_VARIABLE } from './pool-config.js';
 import { PUBLIC_URL_VARIABLE } from './public-url.js';
 import { SERVER_VARIABLES } from './server-config.js';
@@ -18,10 +19,7 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
   ),
   reloaded(variable('SERVICE_TOOLS', `tool files or packages to load, ${SEPARATED}`)),
   reloaded(variable('SERVICE_MCP_FILE', 'JSON file with the MCP servers whose tools tasks may call')),
-  variable(
-    'SERVICE_ALLOW_PRIVATE_NETWORK',
-    'true lets tools reach private, loopback and link-local addresses; default false',
-  ),
+  ...NETWORK_VARIABLES,
   variable(
     'SERVICE_CACHE',
     'folder for the outputs of tasks with "cache"; by default a server keeps them in memory, and the command line in the cache folder of its user',
@@ -138,21 +136,6 @@ export function readProviderConfig(env: Environment): ProviderConfig {
     braveKey: read('BRAVE_API_KEY'),
     serpapiKey: read('SERPAPI_API_KEY'),
   };
-}
-
-/** The addresses that tools may reach on the network (D51). */
-export interface NetworkConfig {
-  /** Also private, loopback and link-local addresses. */
-  readonly allowPrivate: boolean;
-}
-
-/** @throws WavetrainError `bad_usage` with the variable and its valid values */
-export function readNetworkConfig(env: Environment): NetworkConfig {
-  const name = 'SERVICE_ALLOW_PRIVATE_NETWORK';
-  const value = env[name]?.trim().toLowerCase() || 'false';
-  if (value !== 'true' && value !== 'false')
-    throw invalidVariable(name, `must be true or false, not "${value}"`);
-  return { allowPrivate: value === 'true' };
 }
 
 function readList(env: Environment, name: string, example: string): string[] {

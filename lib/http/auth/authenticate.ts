@@ -25,6 +25,8 @@ export interface ApiKey {
   /** Tenants whose runs the key may see and start; {@link ALL_TENANTS} alone means all of them. */
   readonly tenants: readonly string[];
   readonly scopes: readonly KeyScope[];
+  /** Private networks, addresses and hosts that runs of these tenants may reach besides those of the server (D51). */
+  readonly allow_networks?: readonly string[];
 }
 
 export const ALL_TENANTS = '*';
@@ -103,6 +105,16 @@ export function createAuthenticator(
 export function countTenants(keys: readonly ApiKey[]): number {
   const tenants = new Set(keys.flatMap((key) => key.tenants));
   return tenants.has(ALL_TENANTS) ? 0 : tenants.size;
+}
+
+/** Returns what finds the private networks that the keys of a tenant allow its runs: always the same list, until the keys change. */
+export function networksOfTenants(keys: readonly ApiKey[]): (tenantId: string) => readonly string[] {
+  const own = new Map<string, string[]>();
+  for (const { tenants, allow_networks: entries = [] } of keys)
+    for (const tenant of tenants) own.set(tenant, [...(own.get(tenant) ?? []), ...entries]);
+  const ofAll = own.get(ALL_TENANTS) ?? [];
+  const withAll = new Map([...own].map(([tenant, entries]) => [tenant, [...ofAll, ...entries]]));
+  return (tenantId) => withAll.get(tenantId) ?? ofAll;
 }
 
 /** Returns the one key of a request; undefined when there is none, or when two differ, even if both are valid. */

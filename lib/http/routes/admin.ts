@@ -1,12 +1,15 @@
 import Type from 'typebox';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { defineRoute, type Route } from '../routing/route.js';
+import { auditRoute } from './audit.js';
 import type { Reload, ServerReload } from '../reload.js';
 import type { HttpServices } from '../services.js';
 
 /** The routes of the operator of a server, for keys with the scope `admin`. */
-export function adminRoutes({ backups, reload, work, log }: HttpServices): Route[] {
+export function adminRoutes(services: HttpServices): Route[] {
+  const { backups, reload, work, log } = services;
   return [
+    auditRoute(services),
     ...reloadRoutes(reload),
     defineRoute({
       method: 'POST',

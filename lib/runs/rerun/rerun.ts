@@ -201,9 +201,10 @@ function* preparePipelineRerun(run: ReadablePipelineRun, request: RerunRequest):
   assertNoHandler(request, pipeline.handlers);
   const graph = graphOf(pipeline);
   const start = findStart(run, request, graph);
+  const named = namedItems(start, pipeline);
   const options = {
-    forced: findForced(start, graph),
-    named: namedItems(start),
+    forced: findForced(start, graph, named),
+    named,
     changedKeys: new Set<string>(),
     ...sourceOptions(request),
   };
@@ -237,7 +238,7 @@ function* preparePlanRerun(run: ReadablePlanRun, request: RerunRequest): Steps<R
     const within = startWithin(start, id);
     const options = {
       forced: forceInPart(pipeline, id, within, forced.get(id)),
-      named: within && namedItems(within),
+      named: within && namedItems(within, pipeline),
       changedKeys,
       ...sourceOptions(request),
     };

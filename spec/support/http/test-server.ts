@@ -20,6 +20,7 @@ export interface TestServerOptions {
   readonly store?: ServerOptions['store'];
   readonly backups?: ServerOptions['backups'];
   readonly openReload?: ServerOptions['openReload'];
+  readonly auditLines?: ServerOptions['auditLines'];
 }
 
 /** A line of the server's log. */
@@ -76,6 +77,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     store: options.store,
     backups: options.backups,
     openReload: options.openReload,
+    auditLines: options.auditLines,
     checkResponses: true,
   });
   return {
