@@ -3,14 +3,9 @@ import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { Command } from 'clipanion';
-import {
-  type Config,
-  readConfig,
-  readNetworkConfig,
-  readProviderConfig,
-  VARIABLES,
-} from '../../common/config/config.js';
+import { type Config, readConfig, readProviderConfig, VARIABLES } from '../../common/config/config.js';
 import { type Environment, type EnvironmentVariable } from '../../common/config/environment.js';
+import { readNetworkConfig } from '../../common/config/network-config.js';
 import { readServerConfig, readStoreFile } from '../../common/config/server-config.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';

@@ -46,7 +46,8 @@ describe('doctor', () => {
     const some = await invoke(['doctor'], { env, cwd: folder.path });
     expect(some.stdout).to.match(/^✓ SERVICE_API_PORT +8080$/m);
     expect(some.stdout).to.not.contain('SERVICE_API_HOST');
-    const [, hidden] = /^(\d+) variables are not set: wavetrain doctor --all lists them$/m.exec(some.stdout) ?? [];
+    const [, hidden] =
+      /^(\d+) variables are not set: wavetrain doctor --all lists them$/m.exec(some.stdout) ?? [];
     const all = await invoke(['doctor', '--all'], { env, cwd: folder.path });
     expect(all.stdout).to.match(/^- SERVICE_API_HOST +not set$/m);
     expect(all.stdout.match(/ not set$/gm)).to.have.length(Number(hidden));

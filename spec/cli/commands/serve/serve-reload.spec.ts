@@ -144,8 +144,7 @@ describe('serve reads its configuration again', () => {
     const delays: readonly number[] = Object.values(WATCH_MS);
     const clock = {
       ...systemClock,
-      setTimeout: (run: () => void, ms: number) =>
-        systemClock.setTimeout(run, delays.includes(ms) ? 1 : ms),
+      setTimeout: (run: () => void, ms: number) => systemClock.setTimeout(run, delays.includes(ms) ? 1 : ms),
     };
     const file = folder.write('keys.yaml', keyOf('ann'));
     server = new Serve([], { SERVICE_API_KEYS_FILE: file }, undefined, { clock });

@@ -15,7 +15,12 @@ export class Serve {
     context: InvokeOptions = {},
   ) {
     this.stdout = stdout;
-    this.ended = invoke(['serve', '--port', '0', ...flags], { ...context, env, stdout, processEvents: this.signals });
+    this.ended = invoke(['serve', '--port', '0', ...flags], {
+      ...context,
+      env,
+      stdout,
+      processEvents: this.signals,
+    });
   }
 
   /** The address of the command, once it listens. */
