@@ -7,6 +7,7 @@ import {
   BREAK_BEFORE_OPTION,
   BREAK_ON_FAILURE_OPTION,
   flagOption,
+  FULL_OPTION,
   listOption,
   RunValuesCommand,
   SERVER_OPTION,
@@ -45,6 +46,7 @@ export class PipelinesRunCommand extends RunValuesCommand {
   watch = flagOption`--watch watch the run, like runs watch`;
   json = flagOption`--json print the accepted run as one JSON document; with --watch, print the outputs`;
   verbose = flagOption`--verbose with --watch: ${VERBOSE_OPTION}`;
+  full = flagOption`--full with --watch: ${FULL_OPTION}`;
   quiet = flagOption`--quiet with --watch: show no progress`;
 
   override async execute(): Promise<ExitStatus> {
