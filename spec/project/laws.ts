@@ -213,8 +213,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'it keeps definitions and makes submissions of them',
   },
   telemetry: {
-    may: ['clock', 'errors', 'limits', 'memory', 'scheduling'],
-    types: ['config', 'execution', 'machines', 'models', 'runs'],
+    may: ['clock', 'config', 'errors', 'limits', 'memory', 'requests', 'scheduling'],
+    types: ['execution', 'machines', 'models', 'runs'],
     reason: 'it observes runs and changes nothing',
   },
   http: {
