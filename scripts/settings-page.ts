@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { VARIABLES } from '../lib/common/config/config.js';
 
-const PAGE = 'docs/operation/settings.md';
+const PAGE = 'docs/reference/settings.md';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const BEGIN = '<!-- All variables: written by `npm run generate`. -->';
 const END = '<!-- The end of all variables. -->';
 
-/** Writes the table of all variables into the page about settings, from the declarations that the code reads. */
+/** Writes the table of all variables into the list of settings, from the declarations that the code reads. */
 export function writeSettingsPage(): Record<string, string> {
   const page = readFileSync(join(ROOT, PAGE), 'utf8');
   const [before = '', rest = ''] = page.split(BEGIN);
