@@ -11,7 +11,7 @@ export async function generateAll(): Promise<Record<string, string>> {
   return { ...generateValidators(), ...drawExamples(), ...writeSettingsPage(), ...(await drawStatecharts()) };
 }
 
-const PAGE = 'docs/operation/settings.md';
+const PAGE = 'docs/reference/settings.md';
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
 
 const BEGIN = '<!-- All variables: written by `npm run generate`. -->';

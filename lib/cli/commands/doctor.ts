@@ -41,7 +41,7 @@ export class DoctorCommand extends Command<CliContext> {
       Shows what is set, what is missing and what is wrong, with what to do. The exit status is 0 if everything works and 3
       if something is broken.
 
-      docs/operation/settings.md describes all variables, and says which a running server reads again.
+      docs/reference/settings.md describes all variables, and says which a running server reads again.
     `,
     examples: [
       ['check the environment', '$0 doctor'],
