@@ -18,12 +18,13 @@ import {
   type InputDeclarations,
   defineTool,
   normalizeInputs,
-  type OutputDeclaration,
   type RegisteredSchema,
   type Registries,
   type Tool,
+  type ToolDeclaration,
   type ToolInput,
 } from '../tool.js';
+import type { OutputDeclaration } from '../schemas/output.js';
 
 const parsed = new WeakMap<object, CatalogEntry>();
 
@@ -58,14 +59,14 @@ function parseSchema(
 
 function defineParsed(value: Record<string, unknown>, label: string): Tool {
   const { kind, name, description, inputs, openInputs, output, version, repeatable, pure, run } = value;
-  const define = kind === 'function' ? defineFunction : kind === 'source' ? sourceOf : defineTool;
+  const define: Define = kind === 'function' ? defineFunction : kind === 'source' ? sourceOf : defineTool;
   const what = kind === 'function' || kind === 'source' ? kind : 'tool';
   if (typeof name !== 'string') throw new Error(`${label} is not a ${what}: it has no name`);
   const invalid = (reason: string): Error => new Error(`${label} ("${name}") is not a ${what}: ${reason}`);
   if (typeof run !== 'function') throw invalid('it has no function "run"');
   if (!areDeclarations(inputs)) throw invalid('its "inputs" must be an object of {description, type, ...}');
   if (output !== undefined && !isOutput(output))
-    throw invalid('its "output" must have name, description and type');
+    throw invalid('its "output" must have name, description and type, and its "schema" must be an object');
   if (repeatable !== undefined && typeof repeatable !== 'boolean' && !isDecision(repeatable))
     throw invalid('its "repeatable" must be true, false, or a function of the inputs');
   if (pure !== undefined && typeof pure !== 'boolean') throw invalid('its "pure" must be true or false');
@@ -89,6 +90,11 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
   }
 }
 
+/** Makes a tool, a function or a source. */
+type Define = (
+  declaration: ToolDeclaration<InputDeclarations> & { readonly run: (...args: unknown[]) => unknown },
+) => Tool;
+
 function isDecision(value: unknown): value is (written: JsonObject) => boolean {
   return typeof value === 'function';
 }
@@ -99,7 +105,9 @@ function areDeclarations(inputs: unknown): inputs is UncheckedDeclarations {
 
 function isOutput(output: unknown): output is OutputDeclaration {
   return (
-    isObject(output) && ['name', 'description', 'type'].every((field) => typeof output[field] === 'string')
+    isObject(output) &&
+    ['name', 'description', 'type'].every((field) => typeof output[field] === 'string') &&
+    (output['schema'] === undefined || isObject(output['schema']))
   );
 }
 
