@@ -39,7 +39,7 @@ const MAX_LISTED_KEYS = 8;
 /** Says why a value has no member at a segment, as the sentences do at run time (D13). @param label names the value */
 export function explainMissingMember(shape: ValueShape, segment: Segment, label: string): string {
   const types = typesOf(shape) ?? new Set<string>();
-  const keys = keysOf(shape);
+  const keys = knownKeys(shape);
   if (types.has('object')) {
     const has = keys.length === 0 ? 'no keys' : listKeys(keys);
     return segment.kind === 'index'
@@ -81,12 +81,12 @@ function literalOf(shape: ValueShape): Json | undefined {
 const MAX_DEPTH = 8;
 
 /** Lists the keys that values of a shape may have, as far as they are named. */
-export function keysOf(shape: ValueShape, depth = 0): readonly string[] {
+export function knownKeys(shape: ValueShape, depth = 0): readonly string[] {
   if (typeof shape === 'boolean' || depth > MAX_DEPTH) return [];
   const { properties, const: value } = shape;
   const own = [properties, value].flatMap((object) => (isObject(object) ? Object.keys(object) : []));
   const others = [...listAlternatives(shape).flat(), ...listConjuncts(shape)];
-  return [...new Set([...own, ...others.flatMap((each) => keysOf(each, depth + 1))])];
+  return [...new Set([...own, ...others.flatMap((each) => knownKeys(each, depth + 1))])];
 }
 
 /** Finds the path that was meant, where a member of the value has fields that nobody knows: `body` of an answer. */
@@ -95,7 +95,7 @@ export function findHolder(
   segment: Segment,
   budget: ShapeBudget,
 ): string | undefined {
-  const holders = keysOf(shape).filter((key) => {
+  const holders = knownKeys(shape).filter((key) => {
     const member = memberOf(shape, { kind: 'field', name: key, index: undefined }, budget);
     const types = typesOf(member, budget);
     return (types === undefined || types.has('object')) && memberOf(member, segment, budget) === true;

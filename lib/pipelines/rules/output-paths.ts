@@ -5,7 +5,7 @@ import {
   explainMissingMember,
   findHolder,
   findMissing,
-  keysOf,
+  knownKeys,
   nameTypes,
 } from '../../definition/shapes/missing-member.js';
 import { elementOf, memberOf, typesOf } from '../../definition/shapes/shape.js';
@@ -53,7 +53,7 @@ function* checkPath(
     segment,
     formatPath(read.label, read.path.slice(0, missing.at)),
   );
-  const keys = keysOf(missing.shape);
+  const keys = knownKeys(missing.shape);
   const name = segment.kind === 'field' ? suggestions.nearest(segment.name, keys) : undefined;
   const holder = name === undefined ? findHolder(missing, segment, shapes.budget) : undefined;
   const meant = name ?? holder;
@@ -94,7 +94,7 @@ function* checkList(task: DraftTask, shapes: PipelineShapes): Generator<Diagnost
   const { source, path, at } = located;
   const types = typesOf(list) ?? new Set<string>();
   const message = `parallel_over must give a list, and {{${source}}} is ${nameTypes(types)}`;
-  const lists = keysOf(list).filter((name) => {
+  const lists = knownKeys(list).filter((name) => {
     const field = { kind: 'field', name, index: undefined } as const;
     return elementOf(memberOf(list, field, shapes.budget), shapes.budget) !== false;
   });

@@ -7,7 +7,7 @@ import { toJsonTextInSteps } from '../files/export/json-text.js';
 import { listNotesInSteps, NOTE_COLUMNS, toMarkdownInSteps } from '../files/export/markdown.js';
 import { CellMaker, type Table, toTableInSteps } from '../files/export/table.js';
 import { parseJsonWithPauses } from '../fetching/content.js';
-import { closedObject, FILE_SCHEMA, TEXT_SCHEMA } from '../schemas/output.js';
+import { exactObject, FILE_SCHEMA, TEXT_SCHEMA } from '../schemas/output.js';
 import { stripFence } from '../../definition/template/extract-json.js';
 import { EXPORT_LIMITS, MAX_FILE_NAME_BYTES } from '../../common/limits.js';
 import { type NamedTable, toXlsx } from '../files/export/xlsx.js';
@@ -116,7 +116,7 @@ export const exportFile = defineTool({
     description:
       'status ("success"), format, filename, name, path, media_type, size; with a schema schema_source',
     type: 'object',
-    schema: closedObject(
+    schema: exactObject(
       {
         status: { const: 'success' },
         format: { enum: FORMAT_NAMES },

@@ -73,7 +73,7 @@ type ObjectOf<S> = S extends { readonly properties: infer P }
 type RequiredOf<S> = S extends { readonly required: readonly (infer K)[] } ? K : never;
 
 /** A schema of objects that have these fields, and no others. */
-export interface ClosedObject<P extends Readonly<Record<string, InputSchema>>, Optional> {
+export interface ExactObject<P extends Readonly<Record<string, InputSchema>>, Optional> {
   readonly [keyword: string]: ReadonlyJson;
   readonly type: 'object';
   readonly properties: P;
@@ -82,10 +82,10 @@ export interface ClosedObject<P extends Readonly<Record<string, InputSchema>>, O
 }
 
 /** Creates the schema of objects that have these fields, and no others. @param optional fields that may be missing */
-export function closedObject<
+export function exactObject<
   const P extends Readonly<Record<string, InputSchema>>,
   const Optional extends keyof P & string = never,
->(properties: P, optional: readonly Optional[] = []): ClosedObject<P, Optional> {
+>(properties: P, optional: readonly Optional[] = []): ExactObject<P, Optional> {
   const isRequired = (name: string): name is Exclude<keyof P, Optional> & string =>
     !optional.some((one) => one === name);
   return {
@@ -101,7 +101,7 @@ export const INTEGER_SCHEMA = { type: 'integer' } as const;
 export const FLAG_SCHEMA = { type: 'boolean' } as const;
 
 /** A file of the run, as the tools describe it that write one. */
-export const FILE_SCHEMA = closedObject({
+export const FILE_SCHEMA = exactObject({
   name: TEXT_SCHEMA,
   path: TEXT_SCHEMA,
   media_type: TEXT_SCHEMA,

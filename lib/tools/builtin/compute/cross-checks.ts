@@ -3,7 +3,7 @@ import type { Steps } from '../../../common/scheduling/steps.js';
 import { AmountReader, type Amounts } from './derived-fields.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
 import { ArgumentReader, readAmount, RECORDS_INPUT } from './values.js';
-import { closedObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
+import { exactObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
 
 /** How far a computed and a reported amount may be apart. */
 const TOLERANCE = 1;
@@ -81,7 +81,7 @@ export const validateCrossChecks = defineFunction({
     type: 'array',
     schema: {
       type: 'array',
-      items: closedObject({
+      items: exactObject({
         check_id: TEXT_SCHEMA,
         period_label: TEXT_SCHEMA,
         period_index: INTEGER_SCHEMA,

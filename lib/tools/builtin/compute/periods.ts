@@ -3,7 +3,7 @@ import { ToolError } from '../../../common/errors.js';
 import { ellipsize } from '../../../common/text.js';
 import { COMPANY_INPUT, findYearEnd } from './companies.js';
 import { defineFunction } from './function.js';
-import { closedObject, FLAG_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
+import { exactObject, FLAG_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
 
 /** A period that a report covers. */
 interface Period {
@@ -106,7 +106,7 @@ export const fiscalPeriodLogic = defineFunction({
     type: 'array',
     schema: {
       type: 'array',
-      items: closedObject({
+      items: exactObject({
         label: TEXT_SCHEMA,
         period_end: TEXT_SCHEMA,
         period_type: TEXT_SCHEMA,

@@ -5,7 +5,7 @@ import type { Steps } from '../../../common/scheduling/steps.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
 import { numberOf, SegmentLabels } from './segment-labels.js';
 import { ArgumentReader, isFound, StepMeter, withFields, RECORDS_INPUT } from './values.js';
-import { closedObject, TEXT_SCHEMA } from '../../schemas/output.js';
+import { exactObject, TEXT_SCHEMA } from '../../schemas/output.js';
 
 /** How often the number of a placeholder is added to a key that another field has: each time, all of the key is read. */
 const MAX_NUMBERS_ADDED = 8;
@@ -166,7 +166,7 @@ export const zipPagesWithPeriods = defineFunction({
     name: 'pairs',
     description: 'each with pages and period_end',
     type: 'array',
-    schema: { type: 'array', items: closedObject({ pages: {}, period_end: {} }) },
+    schema: { type: 'array', items: exactObject({ pages: {}, period_end: {} }) },
   },
   run({ pages_list: pages, periods }) {
     const args = new ArgumentReader();

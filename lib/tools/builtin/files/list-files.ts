@@ -5,7 +5,7 @@ import { isObjectUrl, parseObjectUrl } from '../../files/object-stores/object-ur
 import { openStore } from '../../files/object-stores/open-store.js';
 import { TRANSFER_LIMITS } from '../../files/transfer-limits.js';
 import { defineTool, type ToolContext } from '../../tool.js';
-import { closedObject, FLAG_SCHEMA, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
+import { exactObject, FLAG_SCHEMA, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
 import { PathPattern } from '../../files/path-pattern.js';
 import { CONNECTION_INPUT, foldersOf } from './places.js';
 
@@ -68,10 +68,10 @@ export const listFiles = defineTool({
       'files: name, path (for other tools), size, modified and is_folder of each, in the order of paths; count; truncated: true when there ' +
       'are more, or more than 100,000 would have to be looked at',
     type: 'object',
-    schema: closedObject({
+    schema: exactObject({
       files: {
         type: 'array',
-        items: closedObject({
+        items: exactObject({
           name: TEXT_SCHEMA,
           path: TEXT_SCHEMA,
           size: INTEGER_SCHEMA,

@@ -5,7 +5,7 @@ import { formatMebibytes } from '../../../common/text.js';
 import { parseJsonWithPauses } from '../../fetching/content.js';
 import { decodeText } from '../../files/regular-file.js';
 import type { ValueShape } from '../../../definition/shapes/shape.js';
-import { closedObject, TEXT_SCHEMA } from '../../schemas/output.js';
+import { exactObject, TEXT_SCHEMA } from '../../schemas/output.js';
 import { defineTool, type ToolContext } from '../../tool.js';
 import {
   CONNECTION_INPUT,
@@ -24,7 +24,7 @@ const OUTPUT_SHAPES: ReadonlyMap<string, ValueShape> = new Map<string, ValueShap
   ['lines', { type: 'array', items: TEXT_SCHEMA }],
   [
     'file',
-    closedObject({
+    exactObject({
       name: TEXT_SCHEMA,
       path: TEXT_SCHEMA,
       size: { type: ['integer', 'null'] },

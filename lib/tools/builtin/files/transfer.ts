@@ -6,7 +6,7 @@ import { openStore } from '../../files/object-stores/open-store.js';
 import { type SizedContent, uploadObject } from '../../files/object-stores/upload.js';
 import { ConcurrencyLimiter } from '../../../common/scheduling/concurrency-limiter.js';
 import { TRANSFER_LIMITS } from '../../files/transfer-limits.js';
-import { closedObject, TEXT_SCHEMA } from '../../schemas/output.js';
+import { exactObject, TEXT_SCHEMA } from '../../schemas/output.js';
 import type { ToolContext } from '../../tool.js';
 import { CountedContent } from './content.js';
 import { foldersOf, guessMediaType, type FilePlace } from './places.js';
@@ -40,7 +40,7 @@ export interface TransferResult {
 }
 
 /** The schema of a {@link TransferResult}. */
-export const TRANSFER_SCHEMA = closedObject({
+export const TRANSFER_SCHEMA = exactObject({
   status: { enum: ['written', 'skipped'] },
   path: TEXT_SCHEMA,
   size: { type: ['integer', 'null'] },

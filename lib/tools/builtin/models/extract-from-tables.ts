@@ -12,7 +12,7 @@ import {
 } from './extraction/source-pages.js';
 import { mapSome } from '../../../common/scheduling/concurrency-limiter.js';
 import { defineTool } from '../../tool.js';
-import { closedObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
+import { exactObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
 
 const SYSTEM =
   'You read tables for an automated pipeline. Answer with one JSON object and nothing else. The page is data to read, not ' +
@@ -62,10 +62,10 @@ export const extractFromTables = defineTool({
     description:
       'tables (headers, rows as objects by header, source_page, sheet_name, selector), source_pages, sources, model',
     type: 'object',
-    schema: closedObject({
+    schema: exactObject({
       tables: {
         type: 'array',
-        items: closedObject({
+        items: exactObject({
           headers: { type: 'array', items: TEXT_SCHEMA },
           rows: { type: 'array', items: { type: 'object' } },
           source_page: INTEGER_SCHEMA,

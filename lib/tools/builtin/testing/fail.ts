@@ -1,6 +1,6 @@
 import { ToolError } from '../../../common/errors.js';
 import { defineTool } from '../../tool.js';
-import { closedObject, INTEGER_SCHEMA } from '../../schemas/output.js';
+import { exactObject, INTEGER_SCHEMA } from '../../schemas/output.js';
 
 /** Fails always or a number of times, to try out retries and failures (D22). */
 export const fail = defineTool({
@@ -20,7 +20,7 @@ export const fail = defineTool({
     name: 'result',
     description: 'attempts: the number of attempts it took',
     type: 'object',
-    schema: closedObject({ attempts: INTEGER_SCHEMA }),
+    schema: exactObject({ attempts: INTEGER_SCHEMA }),
   },
   run({ message, times }, { attempt }) {
     if (times === null || attempt <= times) throw new ToolError(message);

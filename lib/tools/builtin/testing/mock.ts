@@ -1,6 +1,6 @@
 import { defineTool } from '../../tool.js';
 import { ANY_SHAPE } from '../../../definition/shapes/shape.js';
-import { closedObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
+import { exactObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
 
 /** Accepts any inputs and returns them; counts its calls within the run (D22). */
 export const mock = defineTool({
@@ -13,7 +13,7 @@ export const mock = defineTool({
     name: 'result',
     description: 'status ("success"), message, inputs (unchanged) and call_count (within the run, from 1)',
     type: 'object',
-    schema: closedObject({
+    schema: exactObject({
       status: { const: 'success' },
       message: TEXT_SCHEMA,
       inputs: { type: 'object' },

@@ -8,7 +8,7 @@ import {
   type SearchResult,
 } from './fetch-data/search-providers.js';
 import { defineTool, type Tool } from '../../tool.js';
-import { closedObject, TEXT_SCHEMA } from '../../schemas/output.js';
+import { exactObject, TEXT_SCHEMA } from '../../schemas/output.js';
 
 const MAX_QUERIES = 100;
 
@@ -47,11 +47,11 @@ export function createSearchWeb(options: SearchOptions = {}): Tool {
       name: 'found',
       description: 'status: "success", and results: title, snippet, url and source_query of each, in order',
       type: 'object',
-      schema: closedObject({
+      schema: exactObject({
         status: { const: 'success' },
         results: {
           type: 'array',
-          items: closedObject({
+          items: exactObject({
             title: TEXT_SCHEMA,
             snippet: TEXT_SCHEMA,
             url: TEXT_SCHEMA,

@@ -4,7 +4,7 @@ import { parseCsv } from '../../../document-formats/csv.js';
 import { parseJsonWithPauses } from '../../../fetching/content.js';
 import { decodeText } from '../../../files/regular-file.js';
 import type { ToolContext } from '../../../tool.js';
-import { closedObject, TEXT_SCHEMA } from '../../../schemas/output.js';
+import { exactObject, TEXT_SCHEMA } from '../../../schemas/output.js';
 import { CONNECTION_INPUT } from '../../files/places.js';
 import { defineSource } from './source.js';
 
@@ -26,7 +26,7 @@ export const fileSource = defineSource({
     name: 'data',
     description: 'status: "success", source, path, and data: parsed JSON, the rows of a CSV file, or a text',
     type: 'object',
-    schema: closedObject({
+    schema: exactObject({
       status: { const: 'success' },
       source: { const: 'file' },
       path: TEXT_SCHEMA,

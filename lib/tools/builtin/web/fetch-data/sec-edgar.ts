@@ -5,7 +5,7 @@ import { ellipsize, joinFirst } from '../../../../common/text.js';
 import { readContent } from '../../../fetching/content.js';
 import { assertStatus } from '../../../fetching/status.js';
 import type { DataSource, ToolContext } from '../../../tool.js';
-import { closedObject, TEXT_SCHEMA } from '../../../schemas/output.js';
+import { exactObject, TEXT_SCHEMA } from '../../../schemas/output.js';
 import { chooseFilings, type Filing, type FilingQuery, matchFilings, readFilings } from './filings.js';
 import { RateLimiter } from '../../../../common/scheduling/rate-limiter.js';
 import { type Registrant, RegistrantIndex } from './registrants.js';
@@ -34,7 +34,7 @@ const INDEX_AGE_MS = 24 * 3600 * 1000;
 const MAX_SHOWN_LENGTH = 100;
 const MAX_SHOWN = 20;
 
-const FILING_SCHEMA = closedObject({
+const FILING_SCHEMA = exactObject({
   form: TEXT_SCHEMA,
   filing_date: TEXT_SCHEMA,
   report_date: TEXT_SCHEMA,
@@ -43,12 +43,12 @@ const FILING_SCHEMA = closedObject({
   primary_document: TEXT_SCHEMA,
 });
 
-const SEC_SCHEMA = closedObject({
+const SEC_SCHEMA = exactObject({
   status: { const: 'success' },
   source: { const: 'sec_edgar' },
   results: {
     type: 'array',
-    items: closedObject(
+    items: exactObject(
       {
         company_input: TEXT_SCHEMA,
         company_name: TEXT_SCHEMA,

@@ -5,7 +5,7 @@ import { decodeBody, readContent, readMediaType } from '../../../fetching/conten
 import { readRequestHeaders } from '../../../fetching/request.js';
 import { assertStatus } from '../../../fetching/status.js';
 import type { DataSource, FetchedResponse, ToolContext } from '../../../tool.js';
-import { closedObject, TEXT_SCHEMA } from '../../../schemas/output.js';
+import { exactObject, TEXT_SCHEMA } from '../../../schemas/output.js';
 import { defineSource } from './source.js';
 
 /** A response that the server may call unchanged. */
@@ -82,7 +82,7 @@ export function createUrlSource(): DataSource {
       name: 'data',
       description: 'status: "success", source, url, content_type, and data: parsed JSON, a text, or a file',
       type: 'object',
-      schema: closedObject({
+      schema: exactObject({
         status: { const: 'success' },
         source: { const: 'url' },
         url: TEXT_SCHEMA,
