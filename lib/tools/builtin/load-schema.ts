@@ -69,14 +69,8 @@ export const loadSchema = defineTool({
     name: 'schema',
     description: 'fields (name, type_hint, required, description, …), source, raw and task_id',
     type: 'object',
-    schema: {
-      type: 'object',
-      properties: {
-        ...SCHEMA_SCHEMA.properties,
-        fields: { type: 'array', items: { type: 'object', properties: FIELD_SCHEMA.properties } },
-      },
-      required: ['fields', 'source', 'raw'],
-    },
+    // What is a schema passes as it is.
+    schema: { anyOf: [SCHEMA_SCHEMA, { type: 'object', properties: { fields: { type: 'array' } } }] },
   },
   deriveOutput: ({ source, task_id: taskId = null }, shapeOf, registries) =>
     typeof taskId === 'object' || !taskId.toString().includes('{{')

@@ -49,11 +49,12 @@ const DOCUMENT = exactObject(
   ['columns', 'rows', 'data', 'sections'],
 );
 
-/** The schema of what `ingest_document` returns: a document that was read before may have other fields, too. */
+/** Documents and pages of others pass as they are, whatever their fields. */
+const FOREIGN = { type: 'object' } as const;
+
+/** The schema of what `ingest_document` returns. */
 export const DOCUMENTS_SCHEMA = {
-  type: ['object', 'array'],
-  properties: DOCUMENT.properties,
-  items: { type: 'object', properties: DOCUMENT.properties },
+  anyOf: [DOCUMENT, FOREIGN, { type: 'array', items: { anyOf: [DOCUMENT, FOREIGN] } }],
 } as const;
 
 /** The shape of what is read from paths of a shape; undefined when they may be documents, or one or several. */
@@ -77,7 +78,7 @@ const PAGE_LIST = exactObject({
   parent_format: {},
   pages: {
     type: 'array',
-    items: { type: 'object', properties: PAGE.properties },
+    items: { anyOf: [PAGE, FOREIGN] },
   },
   selector_prompt: TEXT_SCHEMA,
   metadata: { type: 'object' },
