@@ -17,7 +17,7 @@ const MAX_STEPS = 500_000;
 /** Nesting of `anyOf` and the like that is looked into. */
 const MAX_UNION_DEPTH = 24;
 
-/** More alternatives, or listed values, are not told apart. */
+/** More alternatives, or listed values, are as good as any value. */
 const MAX_ALTERNATIVES = 100;
 
 /** Longer texts are not searched for JSON. */
