@@ -6,7 +6,8 @@ import { homedir, uptime } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { BaseContext } from 'clipanion';
 import { type Clock, systemClock } from '../common/clock.js';
-import { readCacheFolder, readConfig, readNetworkConfig } from '../common/config/config.js';
+import { readCacheFolder, readConfig } from '../common/config/config.js';
+import { readNetworkConfig } from '../common/config/network-config.js';
 import { type Environment, systemEnvironment } from '../common/config/environment.js';
 import { errorCode } from '../common/errors.js';
 import { readModelConfig } from '../common/config/model-config.js';
@@ -23,6 +24,7 @@ import type { Catalog } from '../tools/catalog.js';
 import type { CommandAccess } from '../tools/commands/command-access.js';
 import type { ConnectionSource } from '../tools/connections/connection.js';
 import type { WritableFolders } from '../tools/files/written-file.js';
+import { ModelWaits } from './progress/model-waits.js';
 import { importModule, packageEntry, PROGRAM, readPackageJson } from './package-info.js';
 import type { ProcessEvents } from './input/process-events.js';
 
@@ -39,8 +41,10 @@ export type CliContext = BaseContext & {
   readonly secretBytes: (count: number) => Uint8Array;
   /** Requests in flight to models, of all runs and compilations of the command together. */
   readonly modelLimiters: ModelLimiters;
-  /** Loads the built-in tools and those of the named files and packages. */
-  readonly openCatalog: (specifiers: readonly string[], cwd: string) => Promise<Catalog>;
+  /** The models that the command waits for. */
+  readonly modelWaits: ModelWaits;
+  /** Loads the built-in tools and those of the named files and packages. @param isFresh reads files again */
+  readonly openCatalog: OpenCatalog;
   /**
    * Opens a registry whose tools can read files inside `roots` only, reach what `env` says (D51), write files to
    * `outputFolder` (D63), and start the programs of `commands` (D88). Its runs are kept in `history` (D68).
@@ -58,6 +62,8 @@ export type CliContext = BaseContext & {
   readonly keepsHistory: boolean;
   readonly host: Host;
 };
+
+type OpenCatalog = (specifiers: readonly string[], cwd: string, isFresh?: boolean) => Promise<Catalog>;
 
 /** The parts of the machine that the tasks of a run reach. */
 interface RunAccess {
@@ -108,7 +114,8 @@ export interface QueriesApi
 
 export function systemContext(): CliContext {
   const modelLimiters: ModelLimiters = new Map();
-  const shared: SharedLimits = { modelLimiters, pools: undefined };
+  const modelWaits = new ModelWaits();
+  const shared: SharedByRegistries = { modelLimiters, modelWaits, pools: undefined };
   return {
     env: systemEnvironment(),
     stdin: process.stdin,
@@ -124,6 +131,7 @@ export function systemContext(): CliContext {
     secretBytes: randomBytes,
     openCatalog,
     modelLimiters,
+    modelWaits,
     openRegistry: (...options) => openRegistry(shared, ...options),
     keepsHistory: true,
     host: systemHost(),
@@ -163,20 +171,19 @@ function openInBrowser(url: string): void {
   child.unref();
 }
 
-const openCatalog: CliContext['openCatalog'] = async (specifiers, cwd) => {
+const openCatalog: OpenCatalog = async (specifiers, cwd, isFresh = false) => {
   const { builtinCatalog } = await import('./lazy/validation.js');
   if (specifiers.length === 0) return builtinCatalog();
   const { loadTools } = await import('../tools/loading/load-tools.js');
   const entry = packageEntry();
   const loaded = await Promise.all(
-    specifiers.map((specifier) => loadTools(specifier, cwd, { entry, importModule })),
+    specifiers.map((specifier) => loadTools(specifier, cwd, { entry, importModule, isFresh })),
   );
   return builtinCatalog().with(loaded.flat());
 };
 
-/** The limits that all registries of a command share. */
-interface SharedLimits {
-  readonly modelLimiters: ModelLimiters;
+/** The limits, and the waits, that all registries of a command share. */
+interface SharedByRegistries extends Pick<CliContext, 'modelLimiters' | 'modelWaits'> {
   /** Created with the first registry, from its environment. */
   pools: TaskPools | undefined;
 }
@@ -185,7 +192,7 @@ interface SharedLimits {
 const NO_COMMANDS = `this host starts none; ${PROGRAM} run with --allow-commands does`;
 
 async function openRegistry(
-  shared: SharedLimits,
+  shared: SharedByRegistries,
   ...[roots, clock, env, secrets, outputFolder, history, access = {}]: Parameters<CliContext['openRegistry']>
 ): Promise<RegistryApi> {
   const { RunRegistry, TaskPools, commandAccess, createModels, fileAccess, networkAccess } = await import(
@@ -194,7 +201,8 @@ async function openRegistry(
   // The command ends with the run, and its user wants the files that the outputs name.
   const network = networkAccess(readNetworkConfig(env));
   const outputs = `outputs-${readPackageJson().version}`;
-  const { modelLimiters: limiters } = shared;
+  const { modelLimiters: limiters, modelWaits } = shared;
+  const onWait = (model: string): (() => void) => modelWaits.begin(model, clock);
   const publicUrl = readPublicUrl(env);
   shared.pools ??= new TaskPools(readPools(env));
   const cacheFolder = readCacheFolder(env) ?? join(readUserCacheFolder(env), outputs);
@@ -202,7 +210,7 @@ async function openRegistry(
     files: fileAccess(roots, undefined, { writable: readWritable(env, outputFolder) }),
     network,
     commands: access.commands ?? commandAccess({ advice: NO_COMMANDS }),
-    models: createModels(readModelConfig(env), { folders: roots, limiters }),
+    models: createModels(readModelConfig(env), { folders: roots, limiters, onWait }),
     secrets,
     connections: access.connections,
     clock,

@@ -1,3 +1,4 @@
+import type { AuditLines } from '../audit/audit-lines.js';
 import type { Clock } from '../common/clock.js';
 import type { Json } from '../common/json/json.js';
 import type { ServerConfig } from '../common/config/server-config.js';
@@ -7,7 +8,7 @@ import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { ModelAccess } from '../models/models.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { RestoredRuns } from '../runs/store/restore/restoration.js';
-import type { RunEventListener } from '../runs/run-entry.js';
+import type { RunEventListener, SettledRun } from '../runs/run-entry.js';
 import type { ServerBackups } from '../runs/store/maintenance/server-backups.js';
 import type { RunStore } from '../runs/store/run-store.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -16,12 +17,13 @@ import type { ConnectionSource } from '../tools/connections/connection.js';
 import type { NetworkAccess } from '../tools/fetching/network.js';
 import type { FileAccess } from '../tools/files/access.js';
 import type { ApiKey } from './auth/authenticate.js';
+import type { ReloadTarget, ServerReload } from './reload.js';
 import type { Log } from './logging/log.js';
 
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
 export interface RunObserver {
   readonly onEvent: RunEventListener;
-  readonly onSettled: (runId: string) => void;
+  readonly onSettled: (run: Pick<SettledRun, 'id'>) => void;
   readonly onAttempt: AttemptObserver;
 }
 
@@ -59,6 +61,10 @@ export interface ServerOptions {
   readonly store?: RunStore | undefined;
   /** Writes copies of the store on request (D74). Default: requests for that are refused. */
   readonly backups?: ServerBackups | undefined;
+  /** Receives every entry of the audit (D95). Default: only the store, or the memory, has them. */
+  readonly auditLines?: AuditLines | undefined;
+  /** Opens what reads the configuration again. Default: nothing does. */
+  readonly openReload?: ((target: ReloadTarget) => ServerReload) | undefined;
   /** Keeps how far the schedules of the folder of pipelines have come (D70). Default: that ends with the server. */
   readonly scheduleFile?: string | undefined;
   /**
@@ -87,6 +93,7 @@ export interface RunningServer {
    * when the server was closed before. Rejects when the store cannot be read.
    */
   readonly restored: Promise<RestoredRuns | undefined>;
+  readonly reload: ServerReload | undefined;
   /**
    * Accepts no more runs and compilations, lets running ones finish for `graceMs`, then aborts them. Resolves when every
    * connection is closed.

@@ -1,3 +1,4 @@
+import { auditReload, auditSchedules, auditSubmissions, openAudit } from './logging/audit/server-audit.js';
 import { urlOfRun } from '../common/wire/run-summary.js';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -18,13 +19,15 @@ import { Submitter } from '../submission/submitter.js';
 import type { ServerConfig } from '../common/config/server-config.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { createApp } from './routing/app.js';
-import { assertAuthenticatedBinding, createAuthenticator, TENANT_ID_PATTERN } from './auth/authenticate.js';
+import { KeyRing } from './auth/key-ring.js';
+import type { Catalog } from '../tools/catalog.js';
+import { assertAuthenticatedBinding, TENANT_ID_PATTERN } from './auth/authenticate.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './security/listener.js';
-import { logFailedRun } from './logging/log.js';
+import { logFailure, logSettledRun } from './logging/log.js';
 import { PrunedRunReport } from './logging/pruned-run-report.js';
 import type { RunningServer, ServerOptions } from './server-options.js';
-import { countLibrary, type HttpServices, type LibraryServices } from './services.js';
+import { countLibrary, type HttpServices, toMeasuredFolder, type LibraryServices } from './services.js';
 import { ServerReadiness } from './routing/server-readiness.js';
 import { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
@@ -48,12 +51,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   // V8 would let garbage, such as that of bodies and checks, grow to three times the size of what is in use before it
   // collects it; this is three quarters of it, so that SERVICE_MEMORY bounds the memory of the process, too.
   setFlagsFromString('--heap-growing-percent=75');
-  const catalog = options.catalog.withPools(config.pools.keys());
+  const withPools = (tools: Catalog): Catalog => tools.withPools(config.pools.keys());
+  let checkedBy = nameChecks(version, withPools(options.catalog));
   const pools = new TaskPools(config.pools);
-  const metrics = new Metrics();
+  const metrics = new Metrics(undefined, clock);
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
   const memory = new MemoryPool(shareOf(config.memoryBytes));
   const prunedRuns = new PrunedRunReport(log, metrics, clock);
+  const audit = await openAudit(options);
   let ownUrl: string | undefined;
   const registry = new RunRegistry({
     clock,
@@ -70,21 +75,30 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     largeFiles: new MemoryPool(shareOf(config.largeFileBytes)),
     pools,
     store,
-    checkedBy: `${version} ${catalog.fingerprint()}`,
+    checkedBy: () => checkedBy,
     admission: config,
     ...keepRuns(config, store),
     onPruned: (runs) => prunedRuns.add(runs),
+    onEvicted: (reason) => metrics.recordEvicted(reason),
     pauseTimeoutMs: config.pauseMs,
     idempotency: { ttlMs: config.idempotencyTtlMs, keys: shareOf(MAX_IDEMPOTENCY_KEYS) },
     eventBuffer: config.eventBuffer,
     storedArtifactFolder: store?.filesFolder,
     ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),
     onEvent: (event, run) => {
-      metrics.onEvent(event);
-      logFailedRun(event, run, log, registry.queries);
+      metrics.onEvent(event, run);
+      logFailure(event, run, log, registry.queries);
       observer?.onEvent(event, run);
     },
-    onSettled: observer?.onSettled,
+    submissions: auditSubmissions(audit),
+    onSettled: (run) => {
+      observer?.onSettled(run);
+      // Another process goes on with a run whose end could not be kept.
+      if (run.isLeft) return;
+      metrics.onSettled(run);
+      logSettledRun(run, log);
+      folder?.scheduler.onSettled(run);
+    },
     onAttempt: (attempt) => {
       const endMetric = metrics.onAttempt(attempt);
       const endObserved = observer?.onAttempt(attempt);
@@ -97,31 +111,47 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watch(registry.queries);
   metrics.watchMemory(memory);
   metrics.watchPools(pools);
-  const checker = new DefinitionChecker(registry.stepRunner, catalog);
+  const checker = new DefinitionChecker(registry.stepRunner, withPools(options.catalog));
   const submitter = new Submitter(registry, checker);
-  const folder = await openLibrary({ ...options, catalog }, registry, submitter, (by) =>
-    metrics.recordSkipped(by),
-  );
+  const folder = await openLibrary(options, registry, checker, submitter, {
+    onSkipped: (by) => metrics.recordSkipped(by),
+    onEnd: auditSchedules(audit),
+  });
+  if (folder !== undefined) metrics.watchFolder(toMeasuredFolder(folder));
+  const keyRing = new KeyRing(keys, isLoopback(config.host.toLowerCase()));
   const readiness = new ServerReadiness();
+  const reload = options.openReload?.({
+    useKeys: (changed) => keyRing.replace(changed),
+    useCatalog: (catalog) => {
+      checker.use(withPools(catalog));
+      checkedBy = nameChecks(version, checker.catalog);
+      folder?.library.readAgain();
+    },
+    onReload: (attempt) => {
+      metrics.recordReload(attempt.error === null);
+      auditReload(audit, attempt);
+    },
+  });
   const work = new InFlightRequests(clock);
   const services: HttpServices = {
     registry,
     queries: registry.queries,
-    catalog,
     checker,
     submitter,
     models,
     clock,
     log,
-    authenticate: createAuthenticator(keys, isLoopback(config.host.toLowerCase())),
+    authenticate: keyRing.authenticate,
     guard: new BrowserGuard(config),
     metrics,
+    audit,
     memory,
     unauthenticatedBodies: new UnauthenticatedBodies(memory, clock),
     shareOf,
     bodyLimitBytes: config.bodyLimitBytes,
     library: folder,
     backups: options.backups,
+    reload,
     checkResponses: options.checkResponses ?? false,
     work,
     readiness,
@@ -161,8 +191,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       },
     },
     restored,
+    reload,
     async close(graceMs) {
       readiness.begin('shutting_down');
+      reload?.close();
       folder?.library.close();
       const isScheduleKept = folder?.scheduler.close();
       const hasEnded = work.close(graceMs);
@@ -172,11 +204,17 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         metrics.close();
         sockets.close();
         await listener.close();
+        audit.close();
       });
       prunedRuns.close();
       await isScheduleKept;
     },
   };
+}
+
+/** Names the version and the tools that check definitions. */
+function nameChecks(version: string, catalog: Catalog): string {
+  return `${version} ${catalog.fingerprint()}`;
 }
 
 const UNLIMITED = Number.POSITIVE_INFINITY;
@@ -195,10 +233,11 @@ function keepRuns(
 
 /** Opens the folder of pipelines (D69); undefined when there is none. Rejects with `bad_usage` when it cannot be read. */
 async function openLibrary(
-  { config, catalog, clock, log, newId, secrets, scheduleFile }: ServerOptions,
+  { config, clock, log, newId, secrets, scheduleFile }: ServerOptions,
   registry: RunRegistry,
+  checker: DefinitionChecker,
   submitter: Submitter,
-  onSkipped: SchedulerOptions['onSkipped'],
+  listeners: Pick<SchedulerOptions, 'onSkipped' | 'onEnd'>,
 ): Promise<LibraryServices | undefined> {
   const { pipelinesFolder, pipelinesWritable, bodyLimitBytes } = config;
   if (pipelinesFolder === undefined) return undefined;
@@ -208,7 +247,7 @@ async function openLibrary(
     limitBytes: bodyLimitBytes,
     isTenant: (name) => TENANT_ID.test(name),
     registry,
-    catalog,
+    catalog: () => checker.catalog,
     clock,
     log,
     newId,
@@ -220,7 +259,7 @@ async function openLibrary(
     clock,
     log,
     file: scheduleFile,
-    onSkipped,
+    ...listeners,
   });
   return { library, scheduler, webhooks: new Webhooks(library, secrets, clock) };
 }

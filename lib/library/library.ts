@@ -32,7 +32,8 @@ export interface LibraryOptions {
   readonly limitBytes: number;
   readonly isTenant: (name: string) => boolean;
   readonly registry: Pick<RunRegistry, 'queries' | 'stepRunner'>;
-  readonly catalog: Catalog;
+  /** Returns the tools, which may be others after {@link PipelineLibrary.readAgain} was called. */
+  readonly catalog: () => Catalog;
   readonly clock: Clock;
   readonly log: LibraryLog;
   /** Makes names of unfinished files. */
@@ -93,7 +94,9 @@ export class PipelineLibrary {
   static async open(options: LibraryOptions): Promise<PipelineLibrary> {
     const { catalog, registry, limitBytes } = options;
     const reading: FileReading = {
-      catalog,
+      get catalog() {
+        return catalog();
+      },
       limitBytes: Math.min(limitBytes, LIBRARY_LIMITS.fileBytes),
       check: (steps, tenantId) => registry.stepRunner.check(steps, tenantId),
     };
@@ -108,6 +111,11 @@ export class PipelineLibrary {
   /** Looks at the folder now, as it does by itself every 2 seconds. */
   lookAgain(): Promise<void> {
     return this.#folder.look();
+  }
+
+  /** Reads all files again, because there are other tools. */
+  readAgain(): void {
+    this.#folder.readAgain();
   }
 
   get entries(): readonly FolderEntry[] {

@@ -172,6 +172,12 @@ export class PipelineFolder {
     this.room.hold(path, tenantId, Math.max(bytes, good?.bytes ?? 0));
   }
 
+  /** Reads all files again: there are other tools, with which other things are wrong. */
+  readAgain(): void {
+    for (const known of this.#known.values()) known.isOutdated = true;
+    for (const tenantId of this.#findOutdatedTenants()) void this.#update(tenantId);
+  }
+
   close(): void {
     this.#isClosed = true;
     this.#options.clock.clearTimeout(this.#timer);

@@ -56,6 +56,7 @@ export const RESERVED_IDS: ReadonlySet<string> = new Set(
 );
 
 export interface FileReading {
+  /** May be another one later. */
   readonly catalog: Catalog;
   /** Does the steps of a check beside the runs. */
   readonly check: <T>(steps: CheckSteps<T>, tenantId: string) => Promise<T>;

@@ -57,12 +57,29 @@ type StepRunner = Pick<RunRegistry['stepRunner'], 'check'>;
 /** Checks definitions with the tools of a catalog, and caches the pipelines that are valid. */
 export class DefinitionChecker {
   readonly #stepRunner: StepRunner;
-  readonly #catalog: Catalog;
-  readonly #cache = new ValidationCache();
+  #catalog: Catalog;
+  #cache = new ValidationCache();
+  #hasOtherTools = false;
 
   constructor(stepRunner: StepRunner, catalog: Catalog) {
     this.#stepRunner = stepRunner;
     this.#catalog = catalog;
+  }
+
+  /** True when runs may have been checked with other tools than those that there are now. */
+  get hasOtherTools(): boolean {
+    return this.#hasOtherTools;
+  }
+
+  get catalog(): Catalog {
+    return this.#catalog;
+  }
+
+  /** Checks definitions with other tools from now on. Those that were checked before keep theirs. */
+  use(catalog: Catalog): void {
+    this.#catalog = catalog;
+    this.#hasOtherTools = true;
+    this.#cache = new ValidationCache();
   }
 
   /** Checks a definition that must have no errors. Rejects with an InvalidDefinitionError with every problem. */

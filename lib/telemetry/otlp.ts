@@ -11,7 +11,7 @@ import type { Clock } from '../common/clock.js';
 import { errorMessage } from '../common/errors.js';
 import type { AttemptObserver } from '../execution/invocation/attempt/attempt-observer.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import type { RunIdentity } from '../runs/run-entry.js';
+import type { RunIdentity, SettledRun } from '../runs/run-entry.js';
 import { RunTracer } from './run-spans.js';
 import { Spans } from './spans.js';
 
@@ -27,7 +27,7 @@ export interface TraceSettings {
 /** Observes all runs and exports a trace of each. */
 export interface Tracing {
   readonly onEvent: (event: LiveEvent, run: RunIdentity) => void;
-  readonly onSettled: (runId: string) => void;
+  readonly onSettled: (run: Pick<SettledRun, 'id'>) => void;
   readonly onAttempt: AttemptObserver;
   /** Exports the remaining spans, for at most three seconds. Never rejects. */
   close(): Promise<void>;

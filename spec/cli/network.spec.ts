@@ -18,7 +18,7 @@ describe('wavetrain run: the network (D51)', () => {
     const inputs = { url: server.url };
     const refused = await run('http_request', inputs, {});
     expect(refused.status).to.equal(3);
-    expect(refused.stdout).to.include('set SERVICE_ALLOW_PRIVATE_NETWORK=true');
+    expect(refused.stdout).to.include(`add ${new URL(server.url).host} to SERVICE_ALLOW_NETWORKS`);
     expect(server.requests).to.deep.equal([]);
     const { status, stdout } = await run('http_request', inputs, ALLOWED);
     expect(status).to.equal(0);

@@ -84,6 +84,7 @@ export class TestLibrary {
       store,
       parseText: this.parser.parse,
       ...(admission && { admission }),
+      onSettled: (run) => this.#scheduler?.onSettled(run),
     });
     this.#checker = new DefinitionChecker(this.registry.stepRunner, this.#catalog);
     this.#submitter = new Submitter(this.registry, this.#checker);
@@ -109,7 +110,7 @@ export class TestLibrary {
       limitBytes: 2 ** 20,
       isTenant: (name) => /^[a-z]+$/.test(name),
       registry,
-      catalog: this.#catalog,
+      catalog: () => this.#catalog,
       clock,
       log: this.#libraryLog,
       newId: () => `id${++ids}`,

@@ -45,7 +45,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'it runs programs in processes and knows nothing of what they do',
   },
   machines: { may: [], reason: 'machines decide when, and call the rest through functions passed in' },
-  config: { may: ['duration', 'errors', 'json'], reason: 'it reads the environment for all others' },
+  config: {
+    may: ['duration', 'errors', 'json', 'requests'],
+    reason: 'it reads the environment for all others',
+  },
   'json-schema': { may: ['errors', 'json', 'text'], reason: 'JSON Schema is independent of pipelines' },
   definition: {
     may: [
@@ -157,8 +160,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     types: ['memory', 'pipelines', 'plans', 'scheduling', 'wire'],
     reason: 'whatever runs was checked before, so only the types of pipelines and plans are needed',
   },
+  audit: {
+    may: ['clock', 'errors', 'files', 'memory', 'scheduling', 'wire'],
+    reason: 'it keeps who did what, and knows nothing of what was done',
+  },
   runs: {
     may: [
+      'audit',
       'clock',
       'errors',
       'execution',
@@ -211,6 +219,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   http: {
     may: [
+      'audit',
       'clock',
       'compile',
       'definition',
@@ -225,6 +234,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'pipelines',
       'plans',
       'reports',
+      'requests',
       'runs',
       'scheduling',
       'submission',
@@ -238,11 +248,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   client: {
     may: ['clock', 'errors'],
-    types: ['compile', 'execution', 'machines', 'pipelines', 'plans', 'runs', 'tools', 'wire'],
+    types: ['audit', 'compile', 'execution', 'machines', 'pipelines', 'plans', 'runs', 'tools', 'wire'],
     reason: 'it knows a server by its address and the wire format by its types',
   },
   cli: {
     may: [
+      'audit',
       'client',
       'clock',
       'compile',
@@ -329,7 +340,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   },
   croner: { rooms: ['definition'], reason: 'one file computes when schedules are due, on demand' },
   yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
-  typebox: { rooms: ['definition', 'http', 'wire'], reason: 'it declares schemas' },
+  typebox: { rooms: ['audit', 'definition', 'http', 'wire'], reason: 'it declares schemas' },
   'fastest-levenshtein': { rooms: ['definition'], reason: 'one function suggests names' },
   ajv: {
     rooms: ['json-schema'],
@@ -473,6 +484,8 @@ export const SURROUNDINGS: readonly Surrounding[] = [
 /** Files that throw without a code: a bug, or caught nearby and given one. */
 export const LISTED_THROWS: Readonly<Record<string, string>> = {
   'lib/common/config/allowed-commands.ts': 'caught by who reads a variable or a flag: bad_usage',
+  'lib/common/requests/network-list.ts':
+    'caught by who reads the list: bad_usage, and a bug of the program that sets it in code',
   'lib/common/files.ts': 'caught by callers, who name the file: unreadable_file, or a ToolError',
   'lib/execution/invocation/json-output.ts':
     'caught by LocalExecutor (invalid_inputs) and by Session, which fails the task',

@@ -48,7 +48,7 @@ async function compareCalls(url: string): Promise<void> {
     ...created,
     clock: systemClock,
     connect: (host: string, port: number) =>
-      network.connect(host, port, { clock: systemClock, signal: created.signal }),
+      network.connect(host, port, { tenantId: 'bench', clock: systemClock, signal: created.signal }),
   };
   const tool = createSqlQuery();
   const inputs = { url, query: 'select 1', params: {}, max_rows: 1000, files: {} };

@@ -1,13 +1,11 @@
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { errorMessage } from '../../common/errors.js';
-import { readCacheFolder, readConfig, readNetworkConfig, VARIABLES } from '../../common/config/config.js';
+import { readCacheFolder, readConfig } from '../../common/config/config.js';
+import { readNetworkConfig } from '../../common/config/network-config.js';
 import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
-import { readModelConfig } from '../../common/config/model-config.js';
 import { COMMANDS_ADVICE } from '../../common/config/allowed-commands.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
-import { nearest } from '../../definition/did-you-mean.js';
 import type { Launcher } from '../../common/workers/launcher.js';
 import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
 import { lowerShare, shareLimit } from '../../common/memory/shared-limit.js';
@@ -15,8 +13,6 @@ import type { Log } from '../../http/logging/log.js';
 import type { RunningServer, ServerOptions } from '../../http/server-options.js';
 import type { CommandAccess } from '../../tools/commands/command-access.js';
 import { COMMAND_LIMITS } from '../../tools/commands/command.js';
-import type { Catalog } from '../../tools/catalog.js';
-import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
 import { formatNumber } from '../../common/text.js';
 import type { CliContext } from '../context.js';
 import { CatalogCommand, textOption, flagOption } from '../input/shared-options.js';
@@ -25,10 +21,11 @@ import { openConnections } from '../input/connections.js';
 import { readServerWriteRoots } from '../input/write-roots.js';
 import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
 import { readEnvFile, readNumber } from '../input/flags.js';
-import { loadCatalog } from '../input/load-definition.js';
-import { reportUncaughtToolErrors, StopSignals } from '../input/process-events.js';
+import { onHangup, reportUncaughtToolErrors, StopSignals } from '../input/process-events.js';
 import { distFile } from '../../common/files.js';
 import { readPackageJson, readStatecharts } from '../package-info.js';
+import { EnvFile, unknownVariables } from '../serve/env-file.js';
+import { type ServerModule, startProcesses } from '../serve/server-processes.js';
 import { printAddress, printRestored, printShutdown } from '../render/server-start.js';
 import { detectTerminal } from '../render/terminal.js';
 
@@ -47,10 +44,11 @@ export class ServeCommand extends CatalogCommand {
       Runs are kept in memory and are lost when the server exits, unless SERVICE_STORE names a file for them: then they go
       on when it is started again, also after a crash.
 
-      The server reads its tool files when it starts. After a change of one, restart it; without SERVICE_STORE, submit its
-      runs again.
+      The server reads its files of keys, secrets, connections, tools and MCP servers again when they change, and all of
+      them on SIGHUP or POST /admin/reload; runs at work keep their tools. docs/operation/settings.md says what needs a
+      restart.
 
-      Environment variables set limits, such as SERVICE_MEMORY, and the share of each tenant: wavetrain doctor lists
+      Environment variables set limits, such as SERVICE_MEMORY, and the share of each tenant: wavetrain doctor --all lists
       all of them.
     `,
     examples: [
@@ -71,15 +69,24 @@ export class ServeCommand extends CatalogCommand {
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
     const port = readNumber('--port', this.port, PORT);
+    const overridden = [
+      ...(this.host === undefined ? [] : ['SERVICE_API_HOST']),
+      ...(this.port === undefined ? [] : ['SERVICE_API_PORT']),
+    ];
+    const envFile = new EnvFile(this.envFile, context, overridden);
     await readEnvFile(this.envFile, context);
-    const configured = readServeConfig(this, port, context);
+    const read = readServeConfig(this, port, context);
+    const configured = { ...read, logLevel: this.#logLevel(read) };
     const modules = await import('../lazy/server.js');
     const { keysFile } = configured;
+    const named = Object.values(modules.configurationFiles(context.env, context.cwd, this)).flat();
+    const seen = await modules.inspectFiles([...envFile.files, ...named]);
     const keys =
       keysFile === undefined ? undefined : await modules.readKeysFile(resolve(context.cwd, keysFile));
     const { interactive, colours } = detectTerminal(context.stdout, context.env);
     const { stdout: stream, clock } = context;
-    const secrets = await openServerSecrets(context, keys && ((tenantId) => tenantId === DEFAULT_TENANT));
+    const ownsEnvironment = keys && ((tenantId: string) => tenantId === DEFAULT_TENANT);
+    const { secrets, values } = await openServerSecrets(context, ownsEnvironment);
     const connections = await openConnections(context);
     const { mask } = secrets;
     const log = modules.createLog({ stream, interactive, colours, level: configured.logLevel, clock, mask });
@@ -99,21 +106,54 @@ export class ServeCommand extends CatalogCommand {
     const config = lowerTenantShare(configured, modules.countTenants(keys ?? []), log);
     const processes = startProcesses(modules, config, context);
     const endRests = modules.eventLoopScheduler.allowRests();
-    const setup: ServerSetup = { modules, config, log, context: { ...context, atEnd: processes.atEnd } };
+    const serverContext = { ...context, atEnd: processes.atEnd };
+    const parts = new modules.ReloadedParts(serverContext, this);
+    const networksOf = parts.networksOf(modules, keys ?? []);
+    const setup: ServerSetup = { modules, networksOf, config, log, context: serverContext };
+    const tools = new modules.ServerTools({
+      modules,
+      config,
+      log,
+      context: setup.context,
+      processes,
+      flags: this,
+    });
+    const models = parts.models(modules, config, log);
+    const connected = connections && parts.connections(connections);
     const output = { stdout: stream, env: context.env, log, quiet: this.quiet };
+    let stopReloading = (): void => undefined;
     try {
       const server = await modules.startServer({
         ...createServerOptions(setup),
         keys,
         secrets,
-        connections,
+        connections: connected?.source,
+        models: models.models,
         parseText: (text, tenantId) => processes.texts.parse(text, tenantId),
+        auditLines: await openAuditLines(setup, stream),
         // Before the catalog is loaded: a store that another server has open ends the command.
         ...(await openStore(setup, processes.launcher)),
         commands: await openCommands(setup, processes.programs),
-        catalog: await loadServerCatalog(this, setup, processes),
+        catalog: await tools.load(),
         observer: tracing,
+        openReload: (target) =>
+          new modules.Reloader({
+            variables: envFile,
+            parts: [
+              ...(keysFile === undefined ? [] : [parts.keys(modules, keysFile, configured, log, target)]),
+              parts.secrets(secrets, ownsEnvironment, values),
+              ...(connected === undefined ? [] : [connected.part]),
+              parts.tools(tools, target),
+              models.part,
+              parts.settings(log, (changed) => this.#logLevel(changed)),
+            ],
+            clock,
+            log,
+            onReload: target.onReload,
+          }),
       });
+      await server.reload?.watch(seen);
+      stopReloading = onHangup(context.processEvents, () => void server.reload?.reload('signal'));
       printAddress(server, config, output);
       warnAboutUnknownVariables(log, context);
       await Promise.race([printRestored(server, config, output), signals.first]).catch(
@@ -131,6 +171,7 @@ export class ServeCommand extends CatalogCommand {
       return await Promise.race([status, signals.second.then(() => EXIT.interrupted)]);
     } finally {
       signals.close();
+      stopReloading();
       endRests();
       stopLoggingWarnings();
       stopReporting();
@@ -139,12 +180,16 @@ export class ServeCommand extends CatalogCommand {
       flushLog();
     }
   }
-}
 
-type ServerModule = typeof import('../lazy/server.js');
+  #logLevel({ logLevel }: ServerConfig): string {
+    return this.quiet && logLevel === 'info' ? 'warn' : logLevel;
+  }
+}
 
 interface ServerSetup {
   readonly modules: ServerModule;
+  /** The private networks that the keys allow their tenants. */
+  readonly networksOf: (tenantId: string) => readonly string[];
   readonly config: ServerConfig;
   readonly log: Log;
   readonly context: CliContext;
@@ -163,6 +208,20 @@ async function openStore(
   const program = distFile('backup-process.cjs');
   const backups = new modules.ServerBackups({ file: path, program, launcher, clock: context.clock });
   return { store, scheduleFile: `${path}.schedules.json`, backups };
+}
+
+/** Opens the file, or the stream, that gets the entries of the audit as lines (D95). */
+async function openAuditLines(
+  { modules, config: { auditLog }, log, context }: ServerSetup,
+  stdout: CliContext['stdout'],
+): Promise<ServerOptions['auditLines']> {
+  if (auditLog === undefined) return undefined;
+  if (auditLog === '-') return modules.auditLinesTo(stdout);
+  const lines = await modules.openAuditFile(resolve(context.cwd, auditLog), (message) =>
+    log.warn({}, message),
+  );
+  context.atEnd(() => lines.close());
+  return lines;
 }
 
 /** Ends the commands that an earlier server has left at work, and lets tasks start those that the operator allows (D88). */
@@ -185,55 +244,11 @@ async function openCommands(
   return access;
 }
 
-interface ServerProcesses {
-  readonly launcher: Launcher;
-  readonly documents: InstanceType<ServerModule['DocumentPool']>;
-  readonly expressions: InstanceType<ServerModule['ExpressionPool']>;
-  readonly texts: InstanceType<ServerModule['TextParser']>;
-  /** The connections to databases. */
-  readonly databases: InstanceType<ServerModule['SessionPool']>;
-  readonly programs: ProgramLauncher;
-  /** Does something before what has started the programs ends. */
-  readonly atEnd: CliContext['atEnd'];
-  readonly closeAll: () => Promise<void>;
-}
-
-/**
- * Starts the processes for expressions, texts, documents and programs, with a lower priority than the server, so that they may
- * use every processor; two at least, so that more than one tenant finds a process.
- */
-function startProcesses(
-  { DocumentPool, ExpressionPool, SessionPool, TextParser, startLauncher }: ServerModule,
-  { tenantShare }: ServerConfig,
-  { clock }: CliContext,
-): ServerProcesses {
-  const launcher = startLauncher(distFile('fork-server-process.cjs'));
-  const parallelism = Math.max(2, availableParallelism());
-  const options = { parallelism, tenantShare, clock, launcher };
-  const documents = new DocumentPool({
-    ...options,
-    file: distFile('document-process.cjs'),
-    isolateTenants: true,
-  });
-  const expressions = new ExpressionPool({ ...options, file: distFile('expression-process.cjs') });
-  const texts = TextParser.start({ ...options, file: distFile('parsing-process.cjs') });
-  const databases = new SessionPool(tenantShare);
-  const endings: (() => Promise<void>)[] = [];
-  const closeAll = async (): Promise<void> => {
-    const closed = endings.map((close) => close());
-    await Promise.all([...closed, documents.close(), expressions.close(), texts.close(), databases.close()]);
-    await launcher.close();
-  };
-  const atEnd: CliContext['atEnd'] = (close) => void endings.push(close);
-  const { programs } = launcher;
-  return { launcher, documents, expressions, texts, databases, programs, atEnd, closeAll };
-}
-
 const PORT = { least: 0, most: 65_535, whole: true, unit: 'a port', example: '8080' } as const;
 
 /** Reads the configuration. Flags override environment variables. */
 function readServeConfig(
-  { host, quiet }: ServeCommand,
+  { host }: ServeCommand,
   port: number | undefined,
   { env }: CliContext,
 ): ServerConfig {
@@ -242,8 +257,7 @@ function readServeConfig(
     ...(host !== undefined && { SERVICE_API_HOST: host }),
     ...(port !== undefined && { SERVICE_API_PORT: String(port) }),
   };
-  const config = readServerConfig(variables, getHeapStatistics().heap_size_limit);
-  return quiet && config.logLevel === 'info' ? { ...config, logLevel: 'warn' } : config;
+  return readServerConfig(variables, getHeapStatistics().heap_size_limit);
 }
 
 /** Makes the guaranteed share small enough for all tenants that have a key (D25). */
@@ -258,8 +272,10 @@ function lowerTenantShare(config: ServerConfig, tenants: number, log: Log): Serv
   return { ...config, tenantShare };
 }
 
-function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' | 'keys' | 'observer'> {
-  const { modules, config, log, context } = setup;
+function createServerOptions(
+  setup: ServerSetup,
+): Omit<ServerOptions, 'catalog' | 'keys' | 'models' | 'observer'> {
+  const { modules, networksOf, config, log, context } = setup;
   const { fileRoots } = readConfig(context.env);
   const cacheFolder = readCacheFolder(context.env);
   return {
@@ -272,9 +288,9 @@ function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' 
     ),
     network: modules.networkAccess({
       ...readNetworkConfig(context.env),
+      allowNetworksOf: networksOf,
       inFlight: shareLimit(FETCH_LIMITS.inFlight, config.tenantShare),
     }),
-    models: loadModels(setup),
     clock: context.clock,
     newId: context.newId,
     version: readPackageJson().version,
@@ -282,49 +298,12 @@ function createServerOptions(setup: ServerSetup): Omit<ServerOptions, 'catalog' 
   };
 }
 
-/** Creates the access to language models, and begins to load their providers. */
-function loadModels({ modules, config, log, context }: ServerSetup): NonNullable<ServerOptions['models']> {
-  const models = modules.createModels(modules.allowConfiguredModels(readModelConfig(context.env)), {
-    folders: [context.cwd],
-    tenantShare: config.tenantShare,
-    log: (message) => log.warn({}, message),
-  });
-  void models.preload();
-  return models;
-}
-
-/** Loads the tools. Expressions come from callers, so tools evaluate them in separate processes. */
-async function loadServerCatalog(
-  flags: ServeCommand,
-  { modules, config, log, context }: ServerSetup,
-  { documents, expressions, programs, launcher, databases }: ServerProcesses,
-): Promise<Catalog> {
-  const { createAssert, createIngestDocument, createSqlQuery, createTransform } = modules;
-  const catalog = await loadCatalog(flags.tools, readConfig(context.env), context, {
-    file: flags.mcp,
-    isOptional: true,
-    programs,
-    tenantShare: config.tenantShare,
-    warn: (message) => log.warn({}, message),
-    onStderr: (server, line) => log.debug({ server }, line),
-  });
-  const evaluate: EvaluateExpression = (...request) => expressions.evaluate(...request);
-  const ingest = createIngestDocument((...request) => documents.parse(...request), documents.readLimiter);
-  return catalog
-    .withVariant(ingest)
-    .withVariant(createSqlQuery({ launcher, pool: databases }))
-    .withVariant(createTransform(evaluate))
-    .withVariant(createAssert(evaluate));
-}
-
-/** Warns about misspelt variables, which have no effect and would otherwise go unnoticed. */
 function warnAboutUnknownVariables(log: Log, { env }: CliContext): void {
-  const names = VARIABLES.map(({ name }) => name);
-  for (const name of Object.keys(env)) {
-    if (!name.startsWith('SERVICE_') || names.includes(name)) continue;
-    const suggestion = nearest(name, names);
-    const hint = suggestion === undefined ? '' : `: did you mean ${suggestion}?`;
-    log.warn({}, `unknown environment variable ${name}${hint}`);
+  for (const { name, meant } of unknownVariables(env)) {
+    log.warn(
+      {},
+      `unknown environment variable ${name}${meant === undefined ? '' : `: did you mean ${meant}?`}`,
+    );
   }
 }
 

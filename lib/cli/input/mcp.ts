@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { errorMessage } from '../../common/errors.js';
 import { joinFirst } from '../../common/text.js';
 import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
+import type { McpServers } from '../../tools/mcp/servers.js';
 import type { McpServerConfig } from '../../tools/mcp/config.js';
 import type { Tool } from '../../tools/tool.js';
 import type { CliContext } from '../context.js';
@@ -17,6 +18,10 @@ export interface McpChoice {
   readonly texts?: readonly string[];
   /** True when the command goes on, after a warning, without the tools of a server that cannot be started. */
   readonly isOptional?: boolean;
+  /** The servers of a command that has read the file before: those of the same configuration go on. */
+  readonly earlier?: McpServers | undefined;
+  /** Receives the servers, of which those are started whose tools are needed. */
+  readonly onOpen?: (servers: McpServers) => void;
   /** Percentage of the calls in flight to each server that every tenant is guaranteed. */
   readonly tenantShare?: number;
   /** Starts the servers that are programs. Default: this process does. */
@@ -43,15 +48,20 @@ export async function openMcpTools(file: string, choice: McpChoice, context: Cli
       `the MCP configuration ${file} has no server "${name}"; it has ${joinFirst(known, MAX_NAMES) || 'none'}`,
     );
   }
-  const servers = new McpServers(configs, {
-    clock,
-    version: readPackageJson().version,
-    openSession: openLazily,
-    warn,
-    programs,
-    ...(tenantShare !== undefined && { tenantShare }),
-    ...(onStderr && { onStderr }),
-  });
+  const servers = new McpServers(
+    configs,
+    {
+      clock,
+      version: readPackageJson().version,
+      openSession: openLazily,
+      warn,
+      programs,
+      ...(tenantShare !== undefined && { tenantShare }),
+      ...(onStderr && { onStderr }),
+    },
+    choice.earlier,
+  );
+  choice.onOpen?.(servers);
   atEnd(() => servers.close());
   const onFailure = isOptional ? (error: unknown) => warn(errorMessage(error)) : undefined;
   return await servers.tools(namedServers(texts), onFailure);

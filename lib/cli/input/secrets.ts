@@ -9,12 +9,14 @@ type SecretContext = Pick<CliContext, 'env' | 'cwd'>;
 /** The tenant of a run that names none. */
 export const DEFAULT_TENANT = 'default';
 
-type OwnsEnvironment = ((tenantId: string) => boolean) | undefined;
+export type OwnsEnvironment = ((tenantId: string) => boolean) | undefined;
 
 /** A source of secrets, and their names for people: `A, B`, or `default: A, B; acme: C`. */
 interface OpenedSource {
   readonly source: SecretSource;
   readonly names: string;
+  /** The names of the secrets as `tenant/NAME`, or `NAME` of the environment, with their values. */
+  readonly values: ReadonlyMap<string, string>;
   /** Says what is wrong with values of the environment, as sentences without a value. */
   readonly problems: readonly string[];
 }
@@ -39,10 +41,21 @@ export async function openSecrets(context: SecretContext): Promise<UsedSecrets |
 export async function openServerSecrets(
   context: SecretContext,
   ownsEnvironment: OwnsEnvironment,
-): Promise<UsedSecrets> {
+): Promise<Pick<OpenedSource, 'values'> & { readonly secrets: UsedSecrets }> {
+  const { UsedSecrets: Used } = await import('../lazy/secrets.js');
+  const { source, values } = await readServerSecrets(context, ownsEnvironment);
+  return { secrets: new Used(source), values };
+}
+
+/** Reads the secrets of a server, as {@link openServerSecrets} does. */
+export async function readServerSecrets(
+  context: SecretContext,
+  ownsEnvironment: OwnsEnvironment,
+): Promise<Pick<OpenedSource, 'source' | 'values'>> {
   const opened = await openSource(context, ownsEnvironment, 'server');
-  const { environmentSecrets, UsedSecrets: Used } = await import('../lazy/secrets.js');
-  return new Used(opened?.source ?? environmentSecrets({}, ownsEnvironment, 'server'));
+  if (opened !== undefined) return opened;
+  const { environmentSecrets } = await import('../lazy/secrets.js');
+  return { source: environmentSecrets({}, ownsEnvironment, 'server'), values: new Map() };
 }
 
 async function openSource(
@@ -59,11 +72,15 @@ async function openSource(
       const problem = findSecretProblem(variables[name] ?? '');
       return problem === undefined ? [] : [`the value of SECRET_${name} ${problem}`];
     });
-    return { source, names: source.names.join(', '), problems };
+    const values = new Map(source.names.map((name) => [name, variables[name] ?? '']));
+    return { source, values, names: source.names.join(', '), problems };
   }
   const source = await readSecretsFile(resolve(cwd, file), file, place);
   const tenants = Array.from(source.names, ([tenant, names]) => `${tenant}: ${names.join(', ') || 'none'}`);
-  return { source, names: tenants.join('; '), problems: [] };
+  const values = [...source.names].flatMap(([tenant, names]) =>
+    names.map((name) => [`${tenant}/${name}`, source.find(tenant, name) ?? ''] as const),
+  );
+  return { source, values: new Map(values), names: tenants.join('; '), problems: [] };
 }
 
 /** Names the secrets that there are, and the variables that cannot be secrets. @throws as `openSecrets` */

@@ -15,6 +15,7 @@ import type {
   StateReason,
 } from '../../runs/rerun/rerun-report.js';
 import {
+  FULL_OPTION,
   VERBOSE_OPTION,
   SERVER_OPTION,
   RUN_ID_DETAILS,
@@ -82,6 +83,7 @@ export class RunsRerunCommand extends RunValuesCommand {
   dryRun = flagOption`--dry-run print what would be reused and what would run, and run nothing`;
   json = flagOption`--json print the accepted run as one JSON document; with --watch, print the outputs; with
     --dry-run, what would be reused and run`;
+  full = flagOption`--full with --watch: ${FULL_OPTION}`;
   verbose = flagOption`--verbose with --watch: ${VERBOSE_OPTION}`;
   quiet = flagOption`--quiet do not say what is reused, and show no warnings; with --watch, no progress`;
 

@@ -1,8 +1,9 @@
 import { delimiter } from 'node:path';
 import { invalidVariable } from '../errors.js';
 import { MODEL_VARIABLES, secretVariable, variable } from './model-config.js';
-import type { Environment, EnvironmentVariable } from './environment.js';
+import { type Environment, type EnvironmentVariable, reloaded } from './environment.js';
 import { COMMANDS_VARIABLE } from './allowed-commands.js';
+import { NETWORK_VARIABLES } from './network-config.js';
 import { POOLS_VARIABLE } from './pool-config.js';
 import { PUBLIC_URL_VARIABLE } from './public-url.js';
 import { SERVER_VARIABLES } from './server-config.js';
@@ -16,12 +17,9 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
     'SERVICE_WRITE_ROOTS',
     `folders in which tools may write files, on a server each tenant in one of its own, ${SEPARATED}`,
   ),
-  variable('SERVICE_TOOLS', `tool files or packages to load, ${SEPARATED}`),
-  variable('SERVICE_MCP_FILE', 'JSON file with the MCP servers whose tools tasks may call'),
-  variable(
-    'SERVICE_ALLOW_PRIVATE_NETWORK',
-    'true lets tools reach private, loopback and link-local addresses; default false',
-  ),
+  reloaded(variable('SERVICE_TOOLS', `tool files or packages to load, ${SEPARATED}`)),
+  reloaded(variable('SERVICE_MCP_FILE', 'JSON file with the MCP servers whose tools tasks may call')),
+  ...NETWORK_VARIABLES,
   variable(
     'SERVICE_CACHE',
     'folder for the outputs of tasks with "cache"; by default a server keeps them in memory, and the command line in the cache folder of its user',
@@ -29,22 +27,26 @@ export const VARIABLES: readonly EnvironmentVariable[] = [
   POOLS_VARIABLE,
   COMMANDS_VARIABLE,
   PUBLIC_URL_VARIABLE,
-  variable(
-    'SERVICE_SECRETS_FILE',
-    'YAML file with the secrets of each tenant; without it, variables SECRET_NAME are secrets',
+  reloaded(
+    variable(
+      'SERVICE_SECRETS_FILE',
+      'YAML file with the secrets of each tenant; without it, variables SECRET_NAME are secrets',
+    ),
   ),
   variable(
     'SERVICE_CONNECTIONS',
     'YAML file with the databases and object stores of each tenant, which tasks name',
   ),
-  variable('SEC_USER_AGENT', 'name and address that the source sec_edgar sends, as the SEC asks'),
-  variable(
-    'SERVICE_SEARCH_PROVIDER',
-    'who answers search_web: duckduckgo, brave, serpapi, or a URL with {query} that gives JSON; default duckduckgo',
+  reloaded(variable('SEC_USER_AGENT', 'name and address that the source sec_edgar sends, as the SEC asks')),
+  reloaded(
+    variable(
+      'SERVICE_SEARCH_PROVIDER',
+      'who answers search_web: duckduckgo, brave, serpapi, or a URL with {query} that gives JSON; default duckduckgo',
+    ),
   ),
-  secretVariable('BRAVE_API_KEY', 'key of the search provider brave'),
-  secretVariable('SERPAPI_API_KEY', 'key of the search provider serpapi'),
-  ...MODEL_VARIABLES,
+  reloaded(secretVariable('BRAVE_API_KEY', 'key of the search provider brave')),
+  reloaded(secretVariable('SERPAPI_API_KEY', 'key of the search provider serpapi')),
+  ...MODEL_VARIABLES.map((model) => reloaded(model)),
   variable('WAVETRAIN_DEBUG', 'prints the stack trace of a bug in Wavetrain'),
   variable('WAVETRAIN_SERVER', 'server of the runs commands; default http://127.0.0.1:8000'),
   secretVariable('WAVETRAIN_API_KEY', 'API key for that server'),
@@ -134,21 +136,6 @@ export function readProviderConfig(env: Environment): ProviderConfig {
     braveKey: read('BRAVE_API_KEY'),
     serpapiKey: read('SERPAPI_API_KEY'),
   };
-}
-
-/** The addresses that tools may reach on the network (D51). */
-export interface NetworkConfig {
-  /** Also private, loopback and link-local addresses. */
-  readonly allowPrivate: boolean;
-}
-
-/** @throws WavetrainError `bad_usage` with the variable and its valid values */
-export function readNetworkConfig(env: Environment): NetworkConfig {
-  const name = 'SERVICE_ALLOW_PRIVATE_NETWORK';
-  const value = env[name]?.trim().toLowerCase() || 'false';
-  if (value !== 'true' && value !== 'false')
-    throw invalidVariable(name, `must be true or false, not "${value}"`);
-  return { allowPrivate: value === 'true' };
 }
 
 function readList(env: Environment, name: string, example: string): string[] {

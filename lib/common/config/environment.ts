@@ -10,4 +10,11 @@ export interface EnvironmentVariable {
   readonly name: string;
   readonly description: string;
   readonly secret: boolean;
+  /** A running server uses another value when the file of `--env-file` has one. Default: after a restart. */
+  readonly isReloaded?: boolean;
+}
+
+/** Marks a variable of which a running server uses another value. */
+export function reloaded<V extends EnvironmentVariable>(variable: V): V {
+  return { ...variable, isReloaded: true };
 }

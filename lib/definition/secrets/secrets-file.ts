@@ -19,7 +19,7 @@ const KIND = {
 
 const FILES: Readonly<Record<SecretPlace, string>> = {
   here: 'the file of SERVICE_SECRETS_FILE, and start again',
-  server: 'the secrets file of the server (SERVICE_SECRETS_FILE), and start it again',
+  server: 'the secrets file of the server (SERVICE_SECRETS_FILE), which it reads again',
 };
 
 /**

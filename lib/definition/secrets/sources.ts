@@ -38,12 +38,17 @@ export function environmentSecrets(
  * console, errors that they throw outside of their tasks, and the log of a server (D61).
  */
 export class UsedSecrets implements SecretSource {
-  readonly #source: SecretSource;
+  #source: SecretSource;
   readonly #used = new Set<string>();
   /** Undefined until something is to be masked, and after every further value. */
   #masker: Masker | undefined;
 
   constructor(source: SecretSource) {
+    this.#source = source;
+  }
+
+  /** Gives values of another source from now on. Those that were given away before stay masked. */
+  use(source: SecretSource): void {
     this.#source = source;
   }
 

@@ -79,8 +79,7 @@ export function memberOf(shape: ValueShape, segment: Segment, budget: ShapeBudge
 export function elementOf(shape: ValueShape, budget: ShapeBudget): ValueShape {
   return partOf(
     shape,
-    // A list without elements is a list, nevertheless.
-    (type, schema) => type === 'array' && (anyElementOf(schema) || ANY_SHAPE),
+    elementOfType,
     (value) => {
       if (!Array.isArray(value)) return false;
       return value.length === 0 || value.length > MAX_ALTERNATIVES || unionOf(value.map(shapeOfLiteral));
@@ -130,6 +129,14 @@ export function listConjuncts(shape: Readonly<Record<string, unknown>>): ValueSh
 function toShape(schema: unknown): ValueShape {
   return typeof schema === 'boolean' || isObject(schema) ? schema : ANY_SHAPE;
 }
+
+/** A list without elements is a list, nevertheless. */
+function elementOfType(type: unknown, shape: Readonly<Record<string, unknown>>): ValueShape {
+  if (type === 'array') return anyElementOf(shape) || ANY_SHAPE;
+  return typeof type !== 'string' || !NO_LISTS.has(type);
+}
+
+const NO_LISTS: ReadonlySet<string> = new Set(['object', 'string', 'number', 'integer', 'boolean', 'null']);
 
 function memberOfType(type: unknown, shape: Readonly<Record<string, unknown>>, segment: Segment): ValueShape {
   switch (type) {

@@ -5,6 +5,7 @@ import type { ServerConfig } from '../../common/config/server-config.js';
 import { WavetrainError } from '../../common/errors.js';
 import type { StartedBy } from '../../common/wire/started-by.js';
 import { isLoopback } from '../security/browser-guard.js';
+import type { Revocation } from './revocation.js';
 
 /**
  * The permissions of an API key: `read` shows runs; `run` starts, cancels, reruns and deletes them; `edit` saves files
@@ -24,6 +25,8 @@ export interface ApiKey {
   /** Tenants whose runs the key may see and start; {@link ALL_TENANTS} alone means all of them. */
   readonly tenants: readonly string[];
   readonly scopes: readonly KeyScope[];
+  /** Private networks, addresses and hosts that runs of these tenants may reach besides those of the server (D51). */
+  readonly allow_networks?: readonly string[];
 }
 
 export const ALL_TENANTS = '*';
@@ -40,6 +43,8 @@ export interface Caller {
   /** Tenants whose runs the caller may see and start; null for all tenants. */
   readonly tenants: readonly string[] | null;
   readonly scopes: readonly KeyScope[];
+  /** Ends what waits for the caller when its key is revoked; undefined when it cannot be. */
+  readonly revocation?: Revocation;
 }
 
 /** The caller of every request when the server has no keys, and others than this machine can reach it. */
@@ -63,13 +68,27 @@ export type Authenticate = (request: Pick<IncomingMessage, 'headersDistinct'>) =
 /**
  * @param keys without keys every caller is anonymous
  * @param isLocal true when only this machine can reach the server
+ * @param revocationOf of keys that may be revoked. Default: none may
  */
-export function createAuthenticator(keys: readonly ApiKey[] | undefined, isLocal: boolean): Authenticate {
+export function createAuthenticator(
+  keys: readonly ApiKey[] | undefined,
+  isLocal: boolean,
+  revocationOf: (key: ApiKey) => Revocation | undefined = () => undefined,
+): Authenticate {
   if (keys === undefined) return () => (isLocal ? LOCAL_ANONYMOUS : ANONYMOUS);
-  const entries = keys.map(({ name, sha256, tenants, scopes }) => ({
-    digest: Buffer.from(sha256, 'hex'),
-    caller: { name, tenants: tenants.includes(ALL_TENANTS) ? null : tenants, scopes },
-  }));
+  const entries = keys.map((key) => {
+    const { name, sha256, tenants, scopes } = key;
+    const revocation = revocationOf(key);
+    return {
+      digest: Buffer.from(sha256, 'hex'),
+      caller: {
+        name,
+        tenants: tenants.includes(ALL_TENANTS) ? null : tenants,
+        scopes,
+        ...(revocation && { revocation }),
+      },
+    };
+  });
   return (request) => {
     const key = readKey(request.headersDistinct);
     if (key === undefined) return undefined;
@@ -88,6 +107,16 @@ export function countTenants(keys: readonly ApiKey[]): number {
   return tenants.has(ALL_TENANTS) ? 0 : tenants.size;
 }
 
+/** Returns what finds the private networks that the keys of a tenant allow its runs: always the same list, until the keys change. */
+export function networksOfTenants(keys: readonly ApiKey[]): (tenantId: string) => readonly string[] {
+  const own = new Map<string, string[]>();
+  for (const { tenants, allow_networks: entries = [] } of keys)
+    for (const tenant of tenants) own.set(tenant, [...(own.get(tenant) ?? []), ...entries]);
+  const ofAll = own.get(ALL_TENANTS) ?? [];
+  const withAll = new Map([...own].map(([tenant, entries]) => [tenant, [...ofAll, ...entries]]));
+  return (tenantId) => withAll.get(tenantId) ?? ofAll;
+}
+
 /** Returns the one key of a request; undefined when there is none, or when two differ, even if both are valid. */
 function readKey(headers: NodeJS.Dict<string | string[]>): string | undefined {
   const bearers = [headers['authorization'] ?? []].flat().flatMap((value) => {
@@ -104,7 +133,7 @@ export function unauthorizedMessage(headers: IncomingHttpHeaders): string {
   const usage = 'Authorization: Bearer KEY, or X-API-Key: KEY';
   const hasKey = headers.authorization !== undefined || headers['x-api-key'] !== undefined;
   if (!hasKey) return `no API key was sent: send ${usage}`;
-  return `the API key is unknown, or was not sent as ${usage}; the server reads its keys file when it starts`;
+  return `the API key is unknown, or was not sent as ${usage}; the server reads its keys file again when that changes`;
 }
 
 /** Explains a response of 403: the caller lacks the scope of the route (D37). */

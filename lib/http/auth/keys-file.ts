@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { WavetrainError } from '../../common/errors.js';
+import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { decodeUtf8, describeErrno } from '../../common/files.js';
 import { isObject, kindOf } from '../../common/json/json.js';
+import { NetworkList } from '../../common/requests/network-list.js';
 import type { Path } from '../../definition/problems/problem.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import { readSource, type Source } from '../../definition/text/source.js';
@@ -70,12 +71,11 @@ class KeysFileParser {
     this.#checkFieldNames(entry, index);
     for (const field of KEY_FIELDS) {
       const value = entry[field];
-      if (value === undefined && field === 'scopes') continue;
       const message = value === undefined ? MISSING_FIELD[field] : KEY_FIELD_CHECKS[field](value);
       if (message !== undefined) throw this.#error([index, field], message);
     }
-    const { name, sha256, tenants, scopes = DEFAULT_SCOPES } = entry as unknown as CheckedEntry;
-    return { name, sha256: sha256.toLowerCase(), tenants, scopes };
+    const { scopes = DEFAULT_SCOPES, ...key } = entry as unknown as CheckedEntry;
+    return { ...key, sha256: key.sha256.toLowerCase(), scopes };
   }
 
   #checkFieldNames(entry: Record<string, unknown>, index: number): void {
@@ -122,9 +122,10 @@ const MISSING_FIELD = {
   sha256: 'sha256 is missing: `wavetrain keys new` creates a key and its sha256',
   tenants: 'tenants is missing: list the tenants whose runs the key may see, or "*" for all of them',
   scopes: undefined,
+  allow_networks: undefined,
 };
 
-const KEY_FIELDS = ['name', 'sha256', 'tenants', 'scopes'] as const;
+const KEY_FIELDS = ['name', 'sha256', 'tenants', 'scopes', 'allow_networks'] as const;
 
 /** Returns what is wrong with a field of a key, or undefined. Never repeats a value that may be a secret. */
 type FieldCheck = (value: unknown) => string | undefined;
@@ -167,6 +168,17 @@ export const KEY_FIELD_CHECKS = {
     const hint =
       suggestion === undefined ? `the scopes are ${KEY_SCOPES.join(', ')}` : `did you mean ${suggestion}?`;
     return `there is no scope ${describe(wrong)}: ${hint}`;
+  },
+  allow_networks: (value) => {
+    if (!Array.isArray(value)) return describeNonList('allow_networks', value);
+    const wrong = value.find((entry) => typeof entry !== 'string');
+    if (wrong !== undefined) return `allow_networks must list texts, not ${describe(wrong)}`;
+    try {
+      NetworkList.parse(value);
+      return undefined;
+    } catch (error) {
+      return `allow_networks ${errorMessage(error)}`;
+    }
   },
 } satisfies Record<string, FieldCheck>;
 

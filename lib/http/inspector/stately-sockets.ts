@@ -6,6 +6,7 @@ import { isObject } from '../../common/json/json.js';
 import { INSPECTOR_LIMITS } from '../../common/limits.js';
 import { SharedLimit } from '../../common/memory/shared-limit.js';
 import { authorizeRun, type Caller } from '../auth/authenticate.js';
+import { KEY_REVOKED } from '../auth/revocation.js';
 import { writeError } from '../errors/malformed-requests.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
 import type { HttpServices } from '../services.js';
@@ -18,10 +19,12 @@ const SOCKET_PATH = '/inspect/ws';
 /** The first message is the only one: `{"key": "…"}`, with a key if the server needs one. */
 const MAX_MESSAGE_BYTES = 4096;
 
+const UNAUTHORIZED = 4401;
+
 /** Why a server closes a WebSocket, for the page to say: the statuses of HTTP, among the numbers that are free for it. */
 const CLOSE_CODES: Readonly<Record<string, number>> = {
   invalid_request: 4400,
-  unauthorized: 4401,
+  unauthorized: UNAUTHORIZED,
   forbidden: 4403,
   run_not_found: 4404,
   too_many_streams: 4429,
@@ -136,6 +139,10 @@ export class StatelySockets {
   async #watch(socket: WebSocket, wanted: string, key: string, received: ReceivedLimit): Promise<void> {
     const { queries } = this.#services;
     const caller = this.#authorize(key);
+    const forget = caller.revocation?.onRevoked(() =>
+      closeSocket(socket, UNAUTHORIZED, KEY_REVOKED, this.#services.clock),
+    );
+    if (forget !== undefined) socket.once('close', forget);
     const close = await queries.open(wanted, caller.tenants);
     try {
       await this.#watchRun(socket, authorizeRun(queries, caller, wanted), received);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Static } from 'typebox';
-import { WavetrainError } from '../../common/errors.js';
+import { errorCode, WavetrainError } from '../../common/errors.js';
 import { COMPILE_LIMITS } from '../../common/limits.js';
 import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { compile } from '../../compile/compile.js';
@@ -17,6 +17,7 @@ import {
   formatNamedFrame,
   HEARTBEAT_FRAME,
   OPENING_FRAME,
+  REVOKED_FRAME,
   STREAM_HEADERS,
   STREAM_TYPE,
 } from '../sse/frames.js';
@@ -35,7 +36,7 @@ interface CompileJob {
   readonly request: Static<typeof CompileRequestSchema>;
   readonly models: ModelAccess;
   readonly tenantId: string;
-  /** Aborts when the client disconnects. */
+  /** Aborts when the client disconnects, or its key is revoked. */
   readonly signal: AbortSignal;
 }
 
@@ -152,14 +153,14 @@ function countAnswers(models: ModelAccess, metrics: Metrics): ModelAccess {
 
 function compileRequest(
   { request, models, tenantId, signal }: CompileJob,
-  { catalog, clock, metrics, registry }: HttpServices,
+  { checker, clock, metrics, registry }: HttpServices,
   onProgress: ((progress: CompileProgress) => void) | undefined,
 ): Promise<CompileResult> {
   return compile(request.prompt, {
     models: countAnswers(models, metrics),
     model: request.model,
     maxRepairs: request.max_repairs,
-    catalog,
+    catalog: checker.catalog,
     signal,
     onProgress,
     tenant_id: tenantId,
@@ -187,6 +188,7 @@ async function streamCompilation(
   try {
     send('result', await run(job, (progress) => send('progress', progress)));
   } catch (error) {
+    if (errorCode(job.signal.reason) === 'unauthorized') response.write(REVOKED_FRAME);
     if (job.signal.aborted) return;
     // The response that there would have been, had the stream not begun.
     const { status, body } = loggedErrorResponse(error, services, { path: '/pipelines/compile' });

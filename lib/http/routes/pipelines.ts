@@ -39,7 +39,7 @@ const SVG_HEADERS = {
 
 /** Routes about definitions and tools; they run nothing. */
 export function pipelineRoutes(services: HttpServices): Route[] {
-  const { catalog, checker } = services;
+  const { checker } = services;
   return [
     defineRoute({
       method: 'POST',
@@ -68,7 +68,10 @@ export function pipelineRoutes(services: HttpServices): Route[] {
       summary: 'List the tools that tasks may call',
       access: 'any',
       responses: { 200: { description: 'Names and metadata.', schema: ToolListSchema } },
-      handle: () => ({ body: { tools: catalog.names(), metadata: catalog.metadata() } }),
+      handle: () => {
+        const { catalog } = checker;
+        return { body: { tools: catalog.names(), metadata: catalog.metadata() } };
+      },
     }),
     defineRoute({
       method: 'POST',

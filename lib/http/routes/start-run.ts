@@ -48,6 +48,7 @@ export interface StartRequest<B> {
   readonly yaml: string | undefined;
   readonly body: B | undefined;
   readonly caller: Caller;
+  readonly address: string;
 }
 
 /** Errors that are found before a run exists. */
@@ -81,6 +82,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
   const readSubmission = async (request: Request, run?: AwaitedRun): Promise<Submission> => ({
     ...(await read(request, tenantOf(request))),
     startedBy: toStartedBy(request.caller),
+    address: request.address,
     onAccepted: run?.onAccepted,
   });
   // The same body sent to `run` and to `run_async` with one key is one run (D36).
@@ -125,11 +127,11 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
         if (key === undefined) {
           const runId = await submitter.submit(await readSubmission(request, run));
           request.releaseBody();
-          return waitForResult(services, runId, run);
+          return waitForResult(services, runId, run, request.caller);
         }
         const accepted = await submitOnce(request, key, run);
         request.releaseBody();
-        return waitForKeyedResult(services, accepted, run);
+        return waitForKeyedResult(services, accepted, run, request.caller);
       },
     }),
     defineRoute({
@@ -182,9 +184,14 @@ class AwaitedRun {
  * Waits for the run to settle and returns its result or its error. Forgets a run without failures once its result was sent
  * (D26); one whose tasks have collected errors can be rerun (D67).
  */
-async function waitForResult(services: HttpServices, runId: string, run: AwaitedRun): Promise<RouteResult> {
-  const { registry, queries } = services;
-  const record = await (run.settled ?? queries.settled(runId));
+async function waitForResult(
+  services: HttpServices,
+  runId: string,
+  run: AwaitedRun,
+  caller: Caller,
+): Promise<RouteResult> {
+  const { registry } = services;
+  const record = await untilSettled(services, runId, run, caller);
   const response = await toResult(services, record);
   if (record.result === null || record.failures.length > 0) return response;
   return Object.assign(response, { onSent: () => registry.forgetDelivered(runId) });
@@ -195,13 +202,24 @@ async function waitForKeyedResult(
   services: HttpServices,
   { run_id, status, isReplayed, isKept }: OnceAcceptedRun,
   run: AwaitedRun,
+  caller: Caller,
 ): Promise<RouteResult> {
-  const { queries } = services;
   const getResult = async (): Promise<RouteResult> =>
-    toResult(services, await (run.settled ?? queries.settled(run_id)));
+    toResult(services, await untilSettled(services, run_id, run, caller));
   if (!isReplayed) return getResult();
   const response = isKept ? await getResult() : resultGone(run_id, status);
   return { ...response, headers: { ...response.headers, ...REPLAYED_HEADERS } };
+}
+
+/** Waits for the run. Rejects with `unauthorized` when the key of the caller is revoked meanwhile; the run goes on. */
+function untilSettled(
+  { queries }: HttpServices,
+  runId: string,
+  run: AwaitedRun,
+  { revocation }: Caller,
+): Promise<RunRecord> {
+  const settled = run.settled ?? queries.settled(runId);
+  return revocation === undefined ? settled : revocation.during(settled);
 }
 
 /** The response with the result or the error of a settled run. */

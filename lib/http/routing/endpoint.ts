@@ -10,6 +10,7 @@ import {
 } from '../../common/json-schema/ajv.js';
 import { describeErrors, type Nouns } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json/json.js';
+import { beginAudit } from '../logging/audit/request-audit.js';
 import { countHeaders } from '../security/browser-guard.js';
 import {
   ANONYMOUS,
@@ -18,6 +19,7 @@ import {
   resolveTenant,
   unauthorizedMessage,
 } from '../auth/authenticate.js';
+import { keyRevoked } from '../auth/revocation.js';
 import { isShortJson } from '../../common/json/json-writer.js';
 import type { ResponseSender } from '../responses/response-sender.js';
 import type { HttpServices } from '../services.js';
@@ -91,7 +93,7 @@ export class Endpoint {
     if (this.#route.listsRuns === 'known') await restoration?.whenListable(caller.tenants);
     if (this.#route.listsRuns === 'all') await restoration?.whenComplete(caller.tenants);
     const runId = this.#route.opensRun === true ? undefined : params['run_id'];
-    const openSignal = (): AbortSignal => abortOnDisconnect(ctx);
+    const openSignal = (): AbortSignal => abortOnDisconnect(ctx, caller);
     const release =
       runId === undefined ? undefined : await this.#services.queries.open(runId, caller.tenants, openSignal);
     try {
@@ -123,6 +125,7 @@ export class Endpoint {
     if (result.code !== undefined) ctx.state['code'] = result.code;
     const { status = this.#defaultStatus, type = mediaType } = result;
     this.#assertDocumented(status, result.body);
+    if (result.chunks !== undefined || result.file !== undefined) destroyWhenRevoked(ctx, caller);
     await this.#sender.send(ctx, status, type, result, memory.tenantId);
   }
 
@@ -148,7 +151,12 @@ export class Endpoint {
     try {
       const { json, yaml } = await this.#receiveBody(ctx, memory);
       ctx.state['tenantId'] = memory.tenantId;
-      return await this.#route.handle(new EndpointRequest(ctx, head, json, yaml, memory));
+      const request = new EndpointRequest(ctx, head, json, yaml, memory);
+      const audited = beginAudit({ ...head, ctx, body: json, tenantId: memory.tenantId }, this.#services);
+      const result = await this.#route.handle(request);
+      await audited?.(result);
+      request.assertNotRevoked();
+      return result;
     } finally {
       memory.release();
     }
@@ -160,6 +168,7 @@ export class Endpoint {
     const caller = this.#services.authenticate(ctx.req);
     if (caller === undefined) throw new WavetrainError('unauthorized', unauthorizedMessage(ctx.req.headers));
     ctx.state['caller'] = caller.name;
+    ctx.state['tenantId'] = resolveTenant(caller);
     if (access !== 'any' && !caller.scopes.includes(access)) {
       throw new WavetrainError('forbidden', missingScopeMessage(caller, access));
     }
@@ -237,6 +246,7 @@ class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema
   readonly yaml: string | undefined;
   readonly #ctx: Context;
   readonly #memory: BodyMemory;
+  #waits = false;
 
   constructor(ctx: Context, head: RequestHead, body: unknown, yaml: string | undefined, memory: BodyMemory) {
     this.params = head.params;
@@ -251,7 +261,13 @@ class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema
   }
 
   disconnected(): AbortSignal {
-    return abortOnDisconnect(this.#ctx);
+    this.#waits = true;
+    return abortOnDisconnect(this.#ctx, this.caller);
+  }
+
+  /** @throws WavetrainError `unauthorized` when the key was revoked while the handler waited for something */
+  assertNotRevoked(): void {
+    if (this.#waits && this.caller.revocation?.isRevoked) throw keyRevoked();
   }
 
   releaseBody(): void {
@@ -360,12 +376,20 @@ function describeMisplacedField(
 /** Created once: a thousand clients that disconnect together would each cost a stack trace. */
 const DISCONNECTED = new DOMException('The client has disconnected', 'AbortError');
 
-/** Watches the response, because the request emits no `close` once its body was read. */
-function abortOnDisconnect(ctx: Context): AbortSignal {
+/** Breaks a download off: nothing else can be said in the middle of it. */
+function destroyWhenRevoked({ res }: Context, { revocation }: Caller): void {
+  const forget = revocation?.onRevoked(() => res.destroy());
+  if (forget !== undefined) res.once('close', forget);
+}
+
+/** Aborts when the client disconnects, or its key is revoked. Watches the response, because the request emits no `close` once its body was read. */
+function abortOnDisconnect(ctx: Context, { revocation }: Caller): AbortSignal {
   const controller = new AbortController();
   // The client may have disconnected while its request waited for its turn.
   if (ctx.res.destroyed) controller.abort(DISCONNECTED);
+  const forget = revocation?.onRevoked(() => controller.abort(keyRevoked()));
   ctx.res.once('close', () => {
+    forget?.();
     if (!ctx.res.writableFinished) controller.abort(DISCONNECTED);
   });
   return controller.signal;

@@ -17,7 +17,7 @@ export interface RouteRequest<P extends TObject, Q extends TObject, H extends TO
   readonly caller: Caller;
   /** The media type of the response that the caller prefers. */
   readonly mediaType: string;
-  /** Creates a signal that aborts when the client disconnects before the response was sent. */
+  /** Creates a signal that aborts when the client disconnects, or its key is revoked, before the response was sent. */
   disconnected(): AbortSignal;
   /** The IP address that the request came from. */
   readonly address: string;
@@ -124,6 +124,8 @@ export interface RouteDeclaration<
   readonly isPage?: boolean;
   /** Accepts any query and any Accept header, because health probes send both. */
   readonly isProbe?: boolean;
+  /** Monitors send it all the time: the log has only the requests that have failed. */
+  readonly isPolled?: boolean;
   /**
    * Waits until the runs of the caller's tenants are taken over from the store (D68): `all`, or `known`, those that have not
    * settled, since settled ones are in its archive but for those of an earlier version.

@@ -22,7 +22,8 @@ const DESCRIPTION = [
   '',
   'Each event has its number as `id` and JSON as `data`. To resume after a broken connection, send `Last-Event-ID`, as',
   'browsers do, or `after`. If older events have been dropped, an event named `gap` (`{"after", "next"}`) says which. The',
-  'last event is named `end` (`{"run_id", "status"}`); the response to a request after it is 204.',
+  'last event is named `end` (`{"run_id", "status"}`); the response to a request after it is 204. When the API key is',
+  'removed from the keys file, or changed there, the last event is named `revoked` (`{"code", "message"}`).',
   '',
   'A run of a plan has one list of events. Those of a sub-pipeline name it as `sub_pipeline`, and an event of kind',
   '`sub_pipeline` reports each change of its status. When a task runs another pipeline, the events of that nested run',
@@ -41,7 +42,7 @@ export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): R
       description: DESCRIPTION,
       ...streamed(EventListSchema, 'event', EXAMPLE),
       errors: ['too_many_streams'],
-      handle: ({ query, headers, mediaType }, runId) => {
+      handle: ({ query, headers, mediaType, caller }, runId) => {
         const log = queries.events(runId);
         const after = headers['last-event-id'] ?? query.after ?? 0;
         if (mediaType === JSON_MEDIA_TYPE) return { body: listEvents(runId, log, after, query.limit) };
@@ -56,7 +57,7 @@ export function eventRoutes(services: HttpServices, maxStreams = MAX_STREAMS): R
             if (response.destroyed) return;
             const release = queries.retain(runId);
             if (release) response.once('close', release);
-            streams.open(source, after, response);
+            streams.open(source, after, response, caller.revocation);
           },
         };
       },

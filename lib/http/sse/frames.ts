@@ -1,4 +1,5 @@
 import type { RunStatus } from '../../../machines/types.js';
+import { KEY_REVOKED } from '../auth/revocation.js';
 
 /** Milliseconds that a client waits before it reconnects. */
 const RETRY_MS = 1000;
@@ -22,6 +23,9 @@ export const HEARTBEAT_FRAME = ': \n\n';
 export function formatEndFrame(runId: string, status: RunStatus): string {
   return formatNamedFrame('end', { run_id: runId, status });
 }
+
+/** The last frame when the key of the reader was revoked: the run goes on. */
+export const REVOKED_FRAME = formatNamedFrame('revoked', { code: 'unauthorized', message: KEY_REVOKED });
 
 /** A frame that is no event of a run. */
 export function formatNamedFrame(name: string, data: object): string {

@@ -60,7 +60,7 @@ export function inspectionRoutes(services: HttpServices, streams: EventStreams):
           stream: (response) => {
             response.once('close', close);
             if (response.destroyed) return close();
-            streams.open(source, after, response);
+            streams.open(source, after, response, request.caller.revocation);
           },
           onSent: close,
         };

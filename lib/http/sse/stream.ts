@@ -8,6 +8,7 @@ import {
   HEARTBEAT_FRAME,
   OPENING_FRAME,
   readChunk,
+  REVOKED_FRAME,
   type NumberedLog,
 } from './frames.js';
 
@@ -147,9 +148,14 @@ export class EventStream {
     });
   }
 
-  #end(): void {
+  /** Ends the stream because the key of its reader was revoked. */
+  revoke(): void {
+    if (!this.#isStopped) this.#end(REVOKED_FRAME);
+  }
+
+  #end(frame = this.#channel.endFrame): void {
     this.stop();
-    this.#response.end(this.#channel.endFrame);
+    this.#response.end(frame);
     if (this.#response.writableLength > 0)
       this.#services.readers.watch(this.#response, 'finish', () => undefined);
   }

@@ -4,6 +4,7 @@ import type { Clock } from '../../common/clock.js';
 import { WavetrainError } from '../../common/errors.js';
 import { type Limit, SharedLimit } from '../../common/memory/shared-limit.js';
 import { SlowReaders } from '../responses/slow-readers.js';
+import type { Revocation } from '../auth/revocation.js';
 import type { HttpServices } from '../services.js';
 import type { NumberedLog } from './frames.js';
 import { EventChannel, type EventSource, EventStream, type StreamServices } from './stream.js';
@@ -61,8 +62,12 @@ export class EventStreams {
     return () => this.#limit.release(tenantId);
   }
 
-  /** Streams the events after number `after` until the run has settled or the client disconnects. */
-  open(source: EventSource, after: number, response: ServerResponse): void {
+  /**
+   * Streams the events after number `after` until the run has settled, the client disconnects, or its key is revoked.
+   *
+   * @param revocation of the key of the client, if it has one
+   */
+  open(source: EventSource, after: number, response: ServerResponse, revocation?: Revocation): void {
     if (response.destroyed) return;
     const { tenantId } = source;
     if (!this.#limit.tryAcquire(tenantId)) return void response.destroy();
@@ -72,11 +77,13 @@ export class EventStreams {
     response.once('close', () => {
       this.#limit.release(tenantId);
       stream.stop();
+      forget?.();
       channel.delete(stream);
       this.#pendingStreams.delete(stream);
       if (channel.streams.size === 0) this.#close(source.log, channel);
     });
     stream.start();
+    const forget = revocation?.onRevoked(() => stream.revoke());
   }
 
   #getChannel(source: EventSource): EventChannel {

@@ -78,6 +78,16 @@ function pick(values: JsonObject, keys: readonly string[]): JsonObject {
 
 const PARTS_PER_STEP = 200;
 
+export interface WholeDefinition {
+  readonly kind: ReadableRun['kind'];
+  readonly definition: JsonObject;
+}
+
+/** The definition of a run in one piece, for another check. */
+export function* wholeDefinition(run: ReadableRun): Steps<WholeDefinition> {
+  return { kind: run.kind, definition: yield* toDefinition(run) };
+}
+
 /** The definition in one piece: the pipelines of a plan that came from elsewhere are put in their places. */
 function* toDefinition({ prepared }: ReadableRun): Steps<JsonObject> {
   if (!('plan' in prepared)) return prepared.pipeline.definition as unknown as JsonObject;

@@ -1,25 +1,27 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { errorMessage, ToolError } from '../../common/errors.js';
+import { formatTarget, NetworkList, type NetworkTarget } from '../../common/requests/network-list.js';
+import { findMetadataAddress, isMetadataName, isPublic, type IpParser } from './address-kinds.js';
 
 /** Finds the addresses of a name, as `lookup` of `node:dns/promises` does. */
 export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /** The addresses that tools may reach (D51). */
 export interface AddressRules {
-  /** Allows every address. Default: false. */
+  /** Allows every address but those of metadata services. Default: false. */
   readonly allowPrivate?: boolean | undefined;
+  /** Allows private networks, addresses and hosts: `10.2.0.0/16`, `erp.internal:8443`, `*.corp.internal`. */
+  readonly allowNetworks?: readonly string[] | undefined;
   /** Allows single addresses that are not public, such as those of a server in a spec. */
   readonly allows?: ((address: string) => boolean) | undefined;
   /** Default: the resolver of the system. */
   readonly resolve?: Resolve | undefined;
 }
 
-type LookupCallback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
+type LookupCallback = Parameters<LookupFunction>[2];
 
-type IpParser = Pick<typeof import('ipaddr.js'), 'parse'>;
-
-const HOW_TO_ALLOW = 'set SERVICE_ALLOW_PRIVATE_NETWORK=true for the process to allow it';
+const SETTING = 'SERVICE_ALLOW_NETWORKS';
 
 /**
  * Refuses addresses that are not public when a connection is made (D51): those of the machine, its network and its cloud,
@@ -28,34 +30,39 @@ const HOW_TO_ALLOW = 'set SERVICE_ALLOW_PRIVATE_NETWORK=true for the process to 
  */
 export class AddressGuard {
   readonly #rules: AddressRules;
+  readonly #allowed: NetworkList;
   readonly #ip: IpParser;
 
-  /** @param ip the parser of addresses, `ipaddr.js` */
+  /**
+   * @param ip the parser of addresses, `ipaddr.js`
+   * @throws Error for a wrong entry of `allowNetworks`
+   */
   constructor(rules: AddressRules, ip: IpParser) {
     this.#rules = rules;
+    this.#allowed = NetworkList.parse(rules.allowNetworks ?? []);
     this.#ip = ip;
   }
 
   /** Why a host may not be connected to that is an address itself; undefined for a name, and for what is allowed. */
-  refuseLiteral(hostname: string): ToolError | undefined {
-    const address = hostname.replace(/^\[|\]$/g, '');
-    return isIP(address) === 0 || this.#isAllowed(address) ? undefined : refusal(`${address} is`);
+  refuseLiteral(target: NetworkTarget): ToolError | undefined {
+    const address = target.hostname.replace(/^\[|\]$/g, '');
+    return isIP(address) === 0 ? this.#refuseName(target) : this.#refuse(target, address, `${address} is`);
   }
 
   /** Why a connection may not be used; undefined when it may. */
-  refuseConnected(address: string | undefined): ToolError | undefined {
-    return address === undefined || this.#isAllowed(address) ? undefined : refusal('the server has');
+  refuseConnected(target: NetworkTarget, address: string | undefined): ToolError | undefined {
+    return address === undefined ? undefined : this.#refuse(target, address, 'the server has');
   }
 
-  /** The lookup of a socket: finds the addresses of a name, and fails when one of them is refused. */
-  readonly lookup = (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
-    void this.#answer(hostname, options, callback);
-  };
+  /** The lookup of a socket: finds the addresses of the name of a target, and fails when one of them is refused. */
+  lookupFor(target: NetworkTarget): LookupFunction {
+    return (_, options, callback) => void this.#answer(target, options, callback);
+  }
 
-  async #answer(hostname: string, { all }: LookupOptions, callback: LookupCallback): Promise<void> {
+  async #answer(target: NetworkTarget, { all }: LookupOptions, callback: LookupCallback): Promise<void> {
     let addresses: LookupAddress[];
     try {
-      addresses = await this.#resolveAllowed(hostname);
+      addresses = await this.#resolveAllowed(target);
     } catch (error) {
       return callback(error instanceof Error ? error : new ToolError(errorMessage(error)), []);
     }
@@ -64,47 +71,56 @@ export class AddressGuard {
     else callback(null, first.address, first.family);
   }
 
-  async #resolveAllowed(hostname: string): Promise<LookupAddress[]> {
+  async #resolveAllowed(target: NetworkTarget): Promise<LookupAddress[]> {
+    const { hostname } = target;
     const addresses = [...(await (this.#rules.resolve ?? resolveWithSystem)(hostname))];
     if (addresses.length === 0) throw new ToolError(`the name "${hostname}" has no address`);
-    // The message keeps the address to itself: it would show callers the names and addresses of a private network.
-    if (!addresses.every(({ address }) => this.#isAllowed(address))) throw refusal(`"${hostname}" has`);
+    for (const { address } of addresses) {
+      // The message keeps the address to itself: it would show callers the names and addresses of a private network.
+      const refusal = this.#refuse(target, address, `"${hostname}" has`);
+      if (refusal !== undefined) throw refusal;
+    }
     return addresses;
   }
 
-  #isAllowed(address: string): boolean {
-    if (this.#rules.allowPrivate === true || this.#rules.allows?.(address) === true) return true;
-    return isPublic(address, this.#ip);
+  /** Metadata services are refused by their names, too: a proxy may be the one that looks a name up. */
+  #refuseName(target: NetworkTarget): ToolError | undefined {
+    const { hostname, port } = target;
+    if (!isMetadataName(hostname) || this.#allowed.names(hostname, port)) return undefined;
+    return refuseMetadata(`"${hostname}" has`, formatTarget(target));
+  }
+
+  #refuse(target: NetworkTarget, address: string, subject: string): ToolError | undefined {
+    const { allows, allowPrivate } = this.#rules;
+    if (allows?.(address) === true) return undefined;
+    const { hostname, port } = target;
+    const metadata = findMetadataAddress(address, this.#ip);
+    if (metadata !== undefined) {
+      const isNamed =
+        this.#allowed.names(metadata, port) ||
+        (isMetadataName(hostname) && this.#allowed.names(hostname, port));
+      if (isNamed) return undefined;
+      const isLiteral = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+      return refuseMetadata(subject, isLiteral ? formatTarget({ hostname: metadata, port }) : undefined);
+    }
+    if (allowPrivate === true || isPublic(address, this.#ip) || this.#allowed.includes(target, address))
+      return undefined;
+    return ToolError.nonRetryable(
+      `${subject} a private or reserved address, which tools may not reach: add ${formatTarget(target)} to ${SETTING} to allow it`,
+    );
   }
 }
 
-function refusal(subject: string): ToolError {
+/** @param entry allows it; undefined when it would show an address */
+function refuseMetadata(subject: string, entry: string | undefined): ToolError {
+  const advice = entry === undefined ? 'the address itself' : entry;
   return ToolError.nonRetryable(
-    `${subject} a private or reserved address, which tools may not reach: ${HOW_TO_ALLOW}`,
+    `${subject} the address of a metadata service, which gives away the credentials of a machine in a cloud: ` +
+      `nothing allows it but the entry of ${advice} in ${SETTING}`,
   );
 }
 
 async function resolveWithSystem(hostname: string): Promise<LookupAddress[]> {
   const { lookup } = await import('node:dns/promises');
   return await lookup(hostname, { all: true });
-}
-
-/** The only block from which public IPv6 addresses are given: others are local, or translate into IPv4. */
-const GLOBAL_UNICAST = { parts: [0x2000], bits: 3 } as const;
-
-/** A public address at which Azure has a service of each machine. */
-const AZURE_HOST = '168.63.129.16';
-
-/** Returns true if everybody on the internet reaches the same machine at this address. */
-function isPublic(text: string, ip: IpParser): boolean {
-  let address: ReturnType<IpParser['parse']>;
-  try {
-    address = ip.parse(text);
-  } catch {
-    return false;
-  }
-  if (address.range() !== 'unicast') return false;
-  if (address.kind() === 'ipv4') return address.toString() !== AZURE_HOST;
-  const [firstPart = 0] = 'parts' in address ? address.parts : [];
-  return firstPart >>> (16 - GLOBAL_UNICAST.bits) === GLOBAL_UNICAST.parts[0] >>> (16 - GLOBAL_UNICAST.bits);
 }

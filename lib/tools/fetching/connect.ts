@@ -1,37 +1,72 @@
-import { connect, type Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import type { Clock } from '../../common/clock.js';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
+import type { NetworkTarget } from '../../common/requests/network-list.js';
 import type { AddressGuard } from './address-guard.js';
 
 /** The attempt for which a connection is opened. */
 export interface ConnectCaller {
+  readonly tenantId: string;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
 const CONNECT_MS = 10_000;
 
+const KEEP_ALIVE_MS = 60_000;
+
 /**
- * Opens a TCP connection to an address that the guard allows (D51): the one that was checked, which is looked up once.
- * Rejects with a ToolError without the address.
+ * Begins a TCP connection to an address that the guard allows (D51): the one that was checked, which is looked up once.
+ * The socket fails with a ToolError, without the address, when the guard allows none.
+ *
+ * @param onEnd called once, when the connection is open or has failed
  */
+export function startGuarded(
+  guard: AddressGuard,
+  target: NetworkTarget,
+  onEnd: (error: Error | null) => void,
+): Socket {
+  const { hostname, port } = target;
+  const refusal = guard.refuseLiteral(target);
+  const socket =
+    refusal === undefined
+      ? connect({
+          host: hostname.replace(/^\[|\]$/g, ''),
+          port,
+          lookup: guard.lookupFor(target),
+          noDelay: true,
+          keepAlive: true,
+          keepAliveInitialDelay: KEEP_ALIVE_MS,
+        })
+      : new Socket().destroy(refusal);
+  socket.once('error', onEnd);
+  socket.once('connect', () => {
+    socket.off('error', onEnd);
+    const late = guard.refuseConnected(target, socket.remoteAddress);
+    if (late !== undefined) socket.destroy();
+    onEnd(late ?? null);
+  });
+  return socket;
+}
+
+/** Opens a TCP connection within these rules. Rejects with a ToolError without the address. */
 export function connectGuarded(
   guard: AddressGuard,
-  host: string,
-  port: number,
+  target: NetworkTarget,
   { clock, signal }: ConnectCaller,
 ): Promise<Socket> {
-  const refusal = guard.refuseLiteral(host);
-  if (refusal !== undefined) return Promise.reject(refusal);
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, lookup: guard.lookup });
     const end = (error: ToolError): void => {
       stop();
       socket.destroy();
       reject(error);
     };
     const onAbort = (): void => end(ToolError.nonRetryable('the connection was stopped'));
-    const onError = (error: Error): void => end(describe(error));
+    const socket = startGuarded(guard, target, (error) => {
+      if (error !== null) return end(describe(error));
+      stop();
+      resolve(socket);
+    });
     const timer = clock.setTimeout(
       () => end(new ToolError(`no connection within ${CONNECT_MS / 1000} s`)),
       CONNECT_MS,
@@ -39,17 +74,9 @@ export function connectGuarded(
     const stop = (): void => {
       clock.clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      socket.off('error', onError);
       socket.on('error', () => undefined);
     };
     signal.addEventListener('abort', onAbort);
-    socket.once('error', onError);
-    socket.once('connect', () => {
-      const late = guard.refuseConnected(socket.remoteAddress);
-      if (late !== undefined) return end(late);
-      stop();
-      resolve(socket);
-    });
     if (signal.aborted) onAbort();
   });
 }

@@ -6,8 +6,9 @@ import { FETCH_LIMITS } from '../../common/limits.js';
 import { type Limit, shareLimit } from '../../common/memory/shared-limit.js';
 import type { FetchedResponse, FetchOptions } from '../tool.js';
 import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
+import { NetworkList } from '../../common/requests/network-list.js';
 import { pauseWhenOver } from '../../common/scheduling/run-in-slices.js';
-import { AddressGuard, type AddressRules } from './address-guard.js';
+import type { AddressRules } from './address-guard.js';
 import { type ConnectCaller, connectGuarded } from './connect.js';
 import {
   createRequest,
@@ -17,6 +18,7 @@ import {
   type RequestDraft,
 } from './request.js';
 import { RequestTimer } from '../../common/requests/request-timer.js';
+import { Reaches } from './reach.js';
 import { DecodingError, readBody, tooLargeError } from './response-body.js';
 
 /** The attempt for which a request is sent. */
@@ -39,39 +41,44 @@ export interface NetworkAccess {
 }
 
 export interface NetworkOptions extends AddressRules {
+  /**
+   * The entries of a tenant, which are allowed beside those of `allowNetworks`. Connections are made anew when it returns
+   * another list than before: return the same object for as long as it holds.
+   */
+  readonly allowNetworksOf?: ((tenantId: string) => readonly string[]) | undefined;
   /** Requests in flight at once. Default: 256, of which each tenant is guaranteed a tenth. */
   readonly inFlight?: Limit | undefined;
 }
 
-/** Creates the access of tools to the network: to public addresses only, unless the options say otherwise (D51). */
+/**
+ * Creates the access of tools to the network: to public addresses only, unless the options say otherwise (D51).
+ *
+ * @throws Error for a wrong entry of `allowNetworks`
+ */
 export function networkAccess(options: NetworkOptions = {}): NetworkAccess {
+  NetworkList.parse(options.allowNetworks ?? []);
   return new GuardedNetwork(options);
 }
 
 class GuardedNetwork implements NetworkAccess {
-  readonly #rules: AddressRules;
+  readonly #reaches: Reaches;
   readonly #inFlight: ConcurrencyLimiter;
-  /** Loaded for the first request. */
-  #dispatcher: Promise<Dispatcher> | undefined;
-  /** Loaded for the first connection. */
-  #guard: Promise<AddressGuard> | undefined;
 
   constructor({ inFlight, ...rules }: NetworkOptions) {
-    this.#rules = rules;
+    this.#reaches = new Reaches(rules);
     const limit = inFlight ?? shareLimit(FETCH_LIMITS.inFlight);
     this.#inFlight = new ConcurrencyLimiter(limit, stoppedError);
   }
 
   async connect(host: string, port: number, caller: ConnectCaller): Promise<Socket> {
-    this.#guard ??= import('ipaddr.js').then(({ default: ip }) => new AddressGuard(this.#rules, ip));
-    return await connectGuarded(await this.#guard, host, port, caller);
+    const { guard } = await this.#reaches.of(caller.tenantId);
+    return await connectGuarded(guard, { hostname: host, port }, caller);
   }
 
   async fetch(url: string, options: FetchOptions, caller: FetchCaller): Promise<FetchedResponse> {
     const request = createRequest(url, options);
-    this.#dispatcher ??= createDispatcher(this.#rules);
-    const dispatcher = await this.#dispatcher;
     const { tenantId, pauseTimeout } = caller;
+    const { dispatcher } = await this.#reaches.of(tenantId);
     const signal = options.outlivesAttempt === true ? new AbortController().signal : caller.signal;
     if (signal.aborted) throw stoppedError(signal);
     return await this.#inFlight.run({ tenant_id: tenantId, signal, pauseTimeout }, () =>
@@ -83,31 +90,6 @@ class GuardedNetwork implements NetworkAccess {
 /** The error of a request whose attempt has ended. */
 function stoppedError({ reason }: AbortSignal): ToolError {
   return new ToolError('the request was stopped', { retryable: false, cause: reason });
-}
-
-/** Undici keeps connections open for the next request; its own time limits run by the wrong clock. */
-async function createDispatcher(rules: AddressRules): Promise<Dispatcher> {
-  const [{ Agent, buildConnector }, { default: ip }] = await Promise.all([
-    import('undici'),
-    import('ipaddr.js'),
-  ]);
-  const guard = new AddressGuard(rules, ip);
-  const connect = buildConnector({ timeout: 0, lookup: guard.lookup });
-  return new Agent({
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect(options, callback) {
-      const refusal = guard.refuseLiteral(options.hostname);
-      if (refusal !== undefined) return callback(refusal, null);
-      connect(options, (...[error, socket]) => {
-        if (error !== null) return callback(error, null);
-        const lateRefusal = guard.refuseConnected(socket.remoteAddress);
-        if (lateRefusal === undefined) return callback(null, socket);
-        socket.destroy();
-        callback(lateRefusal, null);
-      });
-    },
-  });
 }
 
 /** Time for a request that is sent although its attempt is over. */

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { extname, isAbsolute, join, resolve } from 'node:path';
+import { extname, isAbsolute, join, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { isObject } from '../../common/json/json.js';
@@ -17,6 +17,8 @@ export interface ToolLoadOptions {
   readonly entry?: string;
   /** Imports a module by its URL; default `import()`. */
   readonly importModule?: ImportModule;
+  /** Reads files again that were loaded before. Default: they are loaded once. */
+  readonly isFresh?: boolean;
 }
 
 export type ImportModule = (url: string) => Promise<object>;
@@ -36,7 +38,8 @@ export async function loadTools(
   options: ToolLoadOptions = {},
 ): Promise<CatalogEntry[]> {
   try {
-    return parseExports(await importFile(await resolveFile(specifier, cwd), options));
+    const isFresh = options.isFresh === true && isFilePath(specifier);
+    return parseExports(await importFile(await resolveFile(specifier, cwd), { ...options, isFresh }));
   } catch (cause) {
     const reason = errorMessage(cause).replaceAll(/\s+/g, ' ').trim();
     throw new WavetrainError('bad_tool_file', `cannot load tools from "${specifier}": ${reason}`, { cause });
@@ -70,19 +73,43 @@ async function resolvePackage(name: string, cwd: string): Promise<string> {
 async function importFile(file: string, options: ToolLoadOptions): Promise<object> {
   if (TYPESCRIPT.test(extname(file))) return await importWithJiti(file, options);
   try {
-    return await (options.importModule ?? nativeImport)(pathToFileURL(file).href);
+    return await (options.importModule ?? nativeImport)(urlOf(file, options));
   } catch (error) {
     if (options.entry !== undefined && isPackageMissing(error)) return await importWithJiti(file, options);
     throw error;
   }
 }
 
+let reloads = 0;
+
+/** Node.js keeps what it has imported from a URL for as long as the process lives: a file is read again under another one. */
+function urlOf(file: string, { isFresh }: ToolLoadOptions): string {
+  const { href } = pathToFileURL(file);
+  return isFresh ? `${href}?reload=${++reloads}` : href;
+}
+
 function isPackageMissing(error: unknown): boolean {
   return errorCode(error) === 'ERR_MODULE_NOT_FOUND' && errorMessage(error).includes(`'${PACKAGE_NAME}'`);
 }
 
+const PACKAGES = `${sep}node_modules${sep}`;
+
+/** The tool files that were compiled, and the modules that they import: those that a reload compiles again. */
+const compiledModules = new Set<string>();
+
+/**
+ * Lists the files of which tools consist, as far as they are known: those that are named, and the TypeScript modules that they
+ * import. Packages are not among them.
+ */
+export function toolFiles(specifiers: readonly string[], cwd: string): string[] {
+  return [...specifiers.filter(isFilePath).map((specifier) => resolve(cwd, specifier)), ...compiledModules];
+}
+
 /** Compiles TypeScript, which Node.js does not load by itself, and resolves `wavetrain` to `entry`. */
-async function importWithJiti(file: string, { entry, importModule }: ToolLoadOptions): Promise<object> {
+async function importWithJiti(
+  file: string,
+  { entry, importModule, isFresh }: ToolLoadOptions,
+): Promise<object> {
   const { createJiti } = await import('jiti');
   // The module that is running, so that a ToolError of the tool file is an instance of the same class.
   const virtualModules =
@@ -91,7 +118,15 @@ async function importWithJiti(file: string, { entry, importModule }: ToolLoadOpt
       : { [PACKAGE_NAME]: await (importModule ?? nativeImport)(pathToFileURL(entry).href) };
   // jiti's cache would be in the system's temporary folder, which other users can write to.
   const jiti = createJiti(file, { fsCache: false, interopDefault: false, virtualModules });
-  return await jiti.import<object>(file);
+  if (isFresh) for (const module of compiledModules) delete jiti.cache[module];
+  const others = new Set(Object.keys(jiti.cache));
+  try {
+    return await jiti.import<object>(file);
+  } finally {
+    for (const module of Object.keys(jiti.cache)) {
+      if (!others.has(module) && !module.includes(PACKAGES)) compiledModules.add(module);
+    }
+  }
 }
 
 /** @throws Error that names the invalid export */

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { type Clock, delay } from '../../common/clock.js';
 import { errorCode, errorMessage, isNonRetryable, ToolError, WavetrainError } from '../../common/errors.js';
 import { MCP_LIMITS } from '../../common/limits.js';
@@ -11,6 +12,9 @@ import type { McpServerConfig } from './config.js';
 import { HiddenValues } from './hidden-values.js';
 import { ServerOutput } from './server-output.js';
 import type { McpErrorKind, McpSession, OpenSession, RemoteResult, RemoteTool } from './session.js';
+
+/** Milliseconds without a call after which a server that a reload has replaced is ended. */
+const RETIRED_IDLE_MS = 60_000;
 
 export interface ConnectionOptions {
   readonly clock: Clock;
@@ -55,6 +59,9 @@ export class McpConnection {
   /** Monotonic time before which the server is not started again. */
   #notBeforeMs = Number.NEGATIVE_INFINITY;
   #output: ServerOutput;
+  #callsAtWork = 0;
+  #isRetired = false;
+  #retirement: unknown;
 
   constructor(config: McpServerConfig, options: ConnectionOptions) {
     this.name = config.name;
@@ -96,6 +103,7 @@ export class McpConnection {
    * attempt could succeed.
    */
   async call(tool: string, args: Record<string, unknown>, attempt: CallingTool): Promise<RemoteResult> {
+    this.#callsAtWork++;
     try {
       return await this.#limiter.run(attempt, () => this.#call(tool, args, attempt));
     } catch (error) {
@@ -103,6 +111,9 @@ export class McpConnection {
       const retryable = !attempt.signal.aborted && kindOf(error) !== 'refused';
       // No `cause`: causes are shown, and this one is not masked.
       throw new ToolError(`the MCP server "${this.name}": ${this.#describe(error)}`, { retryable });
+    } finally {
+      this.#callsAtWork--;
+      if (this.#isRetired) this.#endWhenIdle();
     }
   }
 
@@ -113,7 +124,7 @@ export class McpConnection {
     const session = await untilAborted(this.#connect(), signal);
     if (this.#hasOtherTools || this.#listing !== undefined) await untilAborted(this.#list(session), signal);
     if (this.#names?.has(tool) === false) {
-      const advice = 'start Wavetrain again to see the tools that it has now';
+      const advice = 'start Wavetrain again, or have the server reload, to see the tools that it has now';
       throw ToolError.nonRetryable(`the MCP server "${this.name}" has no tool "${tool}" any more: ${advice}`);
     }
     const timer = new RequestTimer(clock, { totalMs: MCP_LIMITS.callMs }, signal);
@@ -130,10 +141,39 @@ export class McpConnection {
     }
   }
 
+  hasConfig(config: McpServerConfig): boolean {
+    return isDeepStrictEqual(this.#config, config);
+  }
+
+  /**
+   * Ends the server once nobody has called it for a minute: after a reload, only runs that began before do. A later call
+   * starts it again.
+   */
+  retire(): void {
+    this.#isRetired = true;
+    this.#endWhenIdle();
+  }
+
+  #endWhenIdle(): void {
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#retirement);
+    if (this.#callsAtWork > 0) return;
+    this.#retirement = clock.setTimeout(() => {
+      if (this.#callsAtWork === 0) void this.#endSession();
+    }, RETIRED_IDLE_MS);
+  }
+
   /** Ends the server, or the connection. Resolves when it has ended. */
   async close(): Promise<void> {
+    this.#options.clock.clearTimeout(this.#retirement);
     this.#end.abort(new Error('Wavetrain ends'));
-    const session = await this.#session?.catch(() => undefined);
+    await this.#endSession();
+  }
+
+  async #endSession(): Promise<void> {
+    const opening = this.#session;
+    this.#session = undefined;
+    const session = await opening?.catch(() => undefined);
     await session?.close();
   }
 

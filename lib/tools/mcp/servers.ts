@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { errorMessage } from '../../common/errors.js';
 import { estimateBytes, type JsonObject } from '../../common/json/json.js';
 import { MCP_LIMITS } from '../../common/limits.js';
 import type { Tool } from '../tool.js';
@@ -18,10 +19,15 @@ export interface McpServersOptions extends ConnectionOptions {
 export class McpServers {
   readonly #connections: readonly McpConnection[];
   readonly #options: McpServersOptions;
+  /** The servers before a reload; undefined when there were none, and once they have ended. */
+  #earlier: McpServers | undefined;
+  readonly #tools = new Map<McpConnection, Tool[]>();
 
-  constructor(configs: readonly McpServerConfig[], options: McpServersOptions) {
-    this.#connections = configs.map((config) => new McpConnection(config, options));
+  /** @param earlier servers that go on where their configuration is the same */
+  constructor(configs: readonly McpServerConfig[], options: McpServersOptions, earlier?: McpServers) {
+    this.#connections = configs.map((config) => earlier?.find(config) ?? new McpConnection(config, options));
     this.#options = options;
+    this.#earlier = earlier;
   }
 
   /**
@@ -39,8 +45,15 @@ export class McpServers {
     const lists = await Promise.all(
       wanted.map(async (connection) => {
         try {
-          return await this.#toolsOf(connection);
+          const tools = await this.#toolsOf(connection);
+          this.#tools.set(connection, tools);
+          return tools;
         } catch (error) {
+          const earlier = this.#earlier?.keptTools(connection, error);
+          if (earlier !== undefined) {
+            this.#tools.set(connection, earlier);
+            return earlier;
+          }
           if (onFailure === undefined) throw error;
           onFailure(error);
           return [];
@@ -50,9 +63,37 @@ export class McpServers {
     return lists.flat();
   }
 
+  /** Ends the earlier servers that are not among these, each when no run calls its tools any more. */
+  retireEarlier(): void {
+    this.#earlier?.retire(this.#connections);
+    this.#earlier = undefined;
+  }
+
+  /** Ends the servers that are new here, which will not be used. */
+  drop(): void {
+    this.retire(this.#earlier === undefined ? [] : this.#earlier.#connections);
+  }
+
+  /** Ends the servers, each when no run calls its tools any more. @param kept but for these */
+  retire(kept: readonly McpConnection[] = []): void {
+    for (const connection of this.#connections) if (!kept.includes(connection)) connection.retire();
+  }
+
   /** Ends all servers that were started. Resolves when they have ended. */
   async close(): Promise<void> {
     await Promise.all(this.#connections.map((connection) => connection.close()));
+  }
+
+  /** Finds the server of a configuration. */
+  find(config: McpServerConfig): McpConnection | undefined {
+    return this.#connections.find((connection) => connection.hasConfig(config));
+  }
+
+  /** The tools that a server had before, which it cannot list now; undefined for a server that is new. */
+  keptTools(connection: McpConnection, error: unknown): Tool[] | undefined {
+    if (!this.#connections.includes(connection)) return undefined;
+    this.#options.warn(`${errorMessage(error)}; its tools stay as they were`);
+    return this.#tools.get(connection) ?? [];
   }
 
   async #toolsOf(connection: McpConnection): Promise<Tool[]> {

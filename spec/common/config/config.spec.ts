@@ -1,11 +1,7 @@
 import { expect } from 'chai';
 import { delimiter } from 'node:path';
-import {
-  VARIABLES,
-  readConfig,
-  readNetworkConfig,
-  readProviderConfig,
-} from '../../../lib/common/config/config.js';
+import { VARIABLES, readConfig, readProviderConfig } from '../../../lib/common/config/config.js';
+import { readNetworkConfig } from '../../../lib/common/config/network-config.js';
 import { systemEnvironment } from '../../../lib/common/config/environment.js';
 import {
   readServerConfig,
@@ -59,10 +55,14 @@ describe('readConfig', () => {
 
 describe('readNetworkConfig and readProviderConfig (D51)', () => {
   it('closes the private network, and configures nobody, by default', () => {
-    expect(readNetworkConfig({})).to.deep.equal({ allowPrivate: false });
+    expect(readNetworkConfig({})).to.deep.equal({ allowPrivate: false, allowNetworks: [] });
     expect(readNetworkConfig({ SERVICE_ALLOW_PRIVATE_NETWORK: ' True ' })).to.deep.equal({
       allowPrivate: true,
+      allowNetworks: [],
     });
+    expect(
+      readNetworkConfig({ SERVICE_ALLOW_NETWORKS: '10.2.0.0/16, erp.internal:8443' }).allowNetworks,
+    ).to.deep.equal(['10.2.0.0/16', 'erp.internal:8443']);
     expect(Object.values(readProviderConfig({ SEC_USER_AGENT: ' ' }))).to.deep.equal(
       Array(4).fill(undefined),
     );
@@ -86,11 +86,12 @@ describe('readNetworkConfig and readProviderConfig (D51)', () => {
 
   for (const [read, env] of [
     [readNetworkConfig, { SERVICE_ALLOW_PRIVATE_NETWORK: '1' }],
+    [readNetworkConfig, { SERVICE_ALLOW_NETWORKS: '10.2.0.0/33' }],
     [readProviderConfig, { SERVICE_SEARCH_PROVIDER: 'https://search.example/' }],
     [readProviderConfig, { SERVICE_SEARCH_PROVIDER: 'bing' }],
   ] as const) {
     it(`rejects ${JSON.stringify(env)} with the valid values`, () => {
-      expect(() => read(env)).to.throw(WavetrainError, `${Object.keys(env).join()} must be `);
+      expect(() => read(env)).to.throw(WavetrainError, `${Object.keys(env).join()} must `);
     });
   }
 });

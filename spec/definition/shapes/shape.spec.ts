@@ -93,6 +93,10 @@ describe('The shape of a value', () => {
     expect(elementOf({ const: [] }, budget)).to.equal(true);
     expect(elementOf({ type: 'array', items: false }, budget)).to.equal(true);
     expect(elementOf({}, budget)).to.equal(true);
+    // As authors may write them, who mean any value, or a list as in params.
+    expect(elementOf({ type: 'any' }, budget)).to.equal(true);
+    expect(elementOf({ type: 'list' }, budget)).to.equal(true);
+    expect(typesOf({ type: 'any' })).to.equal(undefined);
   });
 
   it('names the types that all its keywords allow', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { WavetrainError } from '../../../lib/common/errors.js';
-import type { KeyScope } from '../../../lib/http/auth/authenticate.js';
+import { type KeyScope, networksOfTenants } from '../../../lib/http/auth/authenticate.js';
 import {
   formatKeyEntry,
   parseKeysFile,
@@ -40,6 +40,25 @@ describe('The keys file (D37)', () => {
     ]);
   });
 
+  it('allow private networks to the tenants of a key, and those of "*" to every one (D51)', () => {
+    const entry = (name: string, hash: string, tenants: string, networks: string): string =>
+      `- {name: ${name}, sha256: "${hash.repeat(32)}", tenants: [${tenants}], allow_networks: [${networks}]}\n`;
+    const keys = parseKeysFile(
+      entry('a', 'aa', 'acme, globex', '10.2.0.0/16') +
+        entry('b', 'bb', 'acme', '"erp.internal:8443"') +
+        entry('c', 'cc', '"*"', 'wiki.internal') +
+        `- {name: d, sha256: "${'dd'.repeat(32)}", tenants: [initech]}\n`,
+      'keys.yaml',
+    );
+    const networksOf = networksOfTenants(keys);
+    expect(networksOf('acme')).to.deep.equal(['wiki.internal', '10.2.0.0/16', 'erp.internal:8443']);
+    expect(networksOf('globex')).to.deep.equal(['wiki.internal', '10.2.0.0/16']);
+    expect(networksOf('initech')).to.deep.equal(['wiki.internal']);
+    expect(networksOf('unknown')).to.deep.equal(['wiki.internal']);
+    expect(networksOf('acme')).to.equal(networksOf('acme'));
+    expect(networksOfTenants([])('acme')).to.deep.equal([]);
+  });
+
   const WRONG: [what: string, text: string, message: RegExp][] = [
     ['is empty', ' \n', /keys\.yaml: it contains no keys: `wavetrain keys new`/],
     ['lists nothing', '[]', /line 1: it contains no keys/],
@@ -70,6 +89,21 @@ describe('The keys file (D37)', () => {
     ['has a short hash', `- {name: a, sha256: "${HASH.slice(1)}"}`, /64 hexadecimal digits/],
     ['has a hash of other letters', `- {name: a, sha256: "${'x'.repeat(64)}"}`, /64 hexadecimal digits/],
     ['has a hash that YAML takes for a number', `- {name: a, sha256: ${'12'.repeat(32)}}`, /line 1/],
+    [
+      'allows a network that is none',
+      `${ADA.slice(0, -1)}, allow_networks: [10.2.0.0/99]}`,
+      /line 1: allow_networks must list networks, .*"10\.2\.0\.0\/99" is none; its prefix must be/,
+    ],
+    [
+      'allows one network without a list',
+      `${ADA.slice(0, -1)}, allow_networks: 10.2.0.0/16}`,
+      /allow_networks must be a list/,
+    ],
+    [
+      'allows a number',
+      `${ADA.slice(0, -1)}, allow_networks: [10]}`,
+      /allow_networks must list texts, not 10/,
+    ],
     ['has no tenants', `- {name: a, sha256: "${HASH}"}`, /tenants is missing.*"\*" for all of them/],
     [
       'has an empty list of tenants',

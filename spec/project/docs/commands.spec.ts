@@ -17,8 +17,8 @@ interface Shown {
 }
 
 /**
- * Runs every command that a document shows, in the order of the document, in a folder of its own. The spec of the
- * published package runs the blocks marked `package`.
+ * Saves every file and runs every command that a document shows, in the order of the document, in a folder of its own.
+ * The spec of the published package runs the blocks marked `package`. SPEC_DOCUMENT=docs/tools.md runs one document.
  */
 describe('The commands in the documents', () => {
   const shown = documents().map((file) => ({ file, commands: commandsOf(file) }));
@@ -28,14 +28,15 @@ describe('The commands in the documents', () => {
     this.timeout(LONGEST_MS);
     requireBuild();
     await eachOf(shown, async ({ file, commands }) => {
-      if (commands.length === 0) return;
+      if (commands.length === 0 || !(process.env['SPEC_DOCUMENT'] ?? file).includes(file)) return;
       const shell = new Shell();
-      for (const fence of fencesOf(file)) {
-        if (fence.info['file'] !== undefined) shell.folder.write(fence.info['file'], fence.text);
-      }
-      for (const { fence, script } of commands) {
-        const isServer = fence.info['server'] !== undefined;
-        outcomes.set(fence, await (isServer ? shell.serve(script) : shell.run(`exec 2>&1\n${script}`)));
+      // Files are there from the start, as a server may have read its folder by the time that the page shows one more.
+      for (const { info, text } of fencesOf(file).reverse()) shell.save(info['file'], text);
+      const scripts = new Map(commands.map(({ fence, script }) => [fence.line, { fence, script }]));
+      for (const { line, info, text } of fencesOf(file)) {
+        shell.save(info['file'], text);
+        const command = scripts.get(line);
+        if (command !== undefined) outcomes.set(command.fence, await outcomeOf(command, shell));
       }
       shell.remove();
     });
@@ -61,6 +62,13 @@ describe('The commands in the documents', () => {
     }
   }
 });
+
+/** A block marked `server` starts one; `server=URL` names its address where it is not the default one. */
+function outcomeOf({ fence, script }: Pick<Shown, 'fence' | 'script'>, shell: Shell): Promise<Finished> {
+  const address = fence.info['server'];
+  if (address === undefined) return shell.run(`exec 2>&1\n${script}`);
+  return address === 'server' ? shell.serve(script) : shell.serve(script, address);
+}
 
 function commandsOf(file: string): Shown[] {
   const fences = fencesOf(file);

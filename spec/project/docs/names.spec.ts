@@ -30,8 +30,8 @@ describe('The names in the documents', () => {
   });
 
   it('of commands exist, and the README describes each command', () => {
-    const shown = tableRows(proseOf('README.md')).map(([command = '']) =>
-      /^`wavetrain ([a-z ]+)/.exec(command)?.[1]?.trim(),
+    const shown = tableRows(proseOf('README.md')).flatMap(
+      ([command = '']) => /^`wavetrain ([a-z ]+)/.exec(command)?.[1]?.trim() ?? [],
     );
     const known = COMMANDS.filter(({ usage }) => usage !== undefined).map(({ paths }) =>
       paths?.[0]?.join(' '),

@@ -20,7 +20,10 @@ export class Shell {
   /** Follows `cd` from one script to the next. */
   #cwd = this.folder.path;
   readonly #servers: ChildProcess[] = [];
-  #url = DOCUMENTED_URL;
+  /** The address at which a server listens, by the one that the document names. */
+  readonly #urls = new Map<string, string>();
+  /** The text of each file that was saved; commands may have changed the file since. */
+  readonly #saved = new Map<string, string>();
   /** Process id of the last server. */
   #server: string | undefined;
 
@@ -42,19 +45,28 @@ export class Shell {
   async run(script: string, { errors = true }: { errors?: boolean } = {}): Promise<Finished> {
     const where = this.folder.at('.cwd');
     const head = `trap 'pwd > ${where}' EXIT\nset -e\n`;
-    const text = head + script.replaceAll(DOCUMENTED_URL, this.#url);
+    const text = head + this.#actual(script);
     const finished = await execute('sh', ['-c', text], this.#cwd, this.#environment(), errors);
     this.#cwd = readFileSync(where, 'utf8').trimEnd();
-    return { ...finished, output: finished.output.replaceAll(this.#url, DOCUMENTED_URL) };
+    return { ...finished, output: this.#documented(finished.output) };
+  }
+
+  /** Saves a file that the document shows, with the addresses of the servers that are running. */
+  save(path: string | undefined, text: string): void {
+    const actual = this.#actual(text);
+    if (path === undefined || this.#saved.get(path) === actual) return;
+    this.#saved.set(path, actual);
+    this.folder.write(path, actual);
   }
 
   /**
-   * Starts a server on a port of its own; later scripts reach it at the address that the documents name. Variables may
-   * stand before the command, and `& SERVER=$!` after it: later scripts have the variable in any case.
+   * Starts a server on a port of its own, be it Wavetrain or another one that reads PORT; later scripts reach it at
+   * `documentedUrl`. Variables may stand before the command, and `& SERVER=$!` after it: later scripts have the
+   * variable in any case.
    */
-  async serve(script: string): Promise<Finished> {
-    const env = { ...this.#environment(), SERVICE_API_PORT: '0' };
-    const command = script.replace(/^(?:\w+=\S+ )*/, '$&exec ').replace(/ & SERVER=\$!$/, '');
+  async serve(script: string, documentedUrl: string = DOCUMENTED_URL): Promise<Finished> {
+    const env = { ...this.#environment(), SERVICE_API_PORT: '0', PORT: '0' };
+    const command = script.replace(/^(?:\w+=\S+ )*/, '$&exec ').replace(/ &(?: SERVER=\$!)?$/, '');
     const server = spawn('sh', ['-c', command], {
       cwd: this.#cwd,
       env,
@@ -62,7 +74,7 @@ export class Shell {
     });
     this.#servers.push(server);
     this.#server = String(server.pid);
-    this.#url = await addressOf(server);
+    this.#urls.set(documentedUrl, await addressOf(server));
     return { status: 0, output: '' };
   }
 
@@ -71,13 +83,28 @@ export class Shell {
     this.folder.remove();
   }
 
+  #actual(text: string): string {
+    return [...this.#urls].reduce(
+      (result, [documented, actual]) => result.replaceAll(documented, actual),
+      text,
+    );
+  }
+
+  #documented(text: string): string {
+    return [...this.#urls].reduce(
+      (result, [documented, actual]) => result.replaceAll(actual, documented),
+      text,
+    );
+  }
+
   #command(name: string, line: string): void {
     chmodSync(this.folder.write(`.bin/${name}`, `#!/bin/sh\n${line}\n`), 0o755);
   }
 
   #environment(): Record<string, string> {
     const path = [this.folder.at('.bin'), process.env['PATH'] ?? ''].join(delimiter);
-    const server = this.#url === DOCUMENTED_URL ? {} : { WAVETRAIN_SERVER: this.#url };
+    const url = this.#urls.get(DOCUMENTED_URL);
+    const server = url === undefined ? {} : { WAVETRAIN_SERVER: url };
     const pid = this.#server === undefined ? {} : { SERVER: this.#server };
     return {
       PATH: path,

@@ -19,6 +19,7 @@ export interface TestServerOptions {
   readonly models?: ServerOptions['models'];
   readonly store?: ServerOptions['store'];
   readonly backups?: ServerOptions['backups'];
+  readonly auditLines?: ServerOptions['auditLines'];
 }
 
 /** A line of the server's log. */
@@ -74,6 +75,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     models: options.models,
     store: options.store,
     backups: options.backups,
+    auditLines: options.auditLines,
     checkResponses: true,
   });
   return {

@@ -58,7 +58,9 @@ describe('which addresses tools may reach (D51)', () => {
       expect(error).to.be.instanceOf(ToolError).that.includes({ retryable: false });
       expect(error)
         .to.have.property('message')
-        .that.matches(/ is a private or reserved address, .*SERVICE_ALLOW_PRIVATE_NETWORK=true/);
+        .that.matches(
+          / is (a private or reserved address, .*|the address of a metadata .*)SERVICE_ALLOW_NETWORKS/,
+        );
     });
   }
 
@@ -81,14 +83,17 @@ describe('which addresses tools may reach (D51)', () => {
 
   for (const address of ['8.8.8.8', '1.1.1.1', '[2606:4700::1111]', '2a00:1450:4001::1', 'example.com']) {
     it(`does not refuse ${address}, which is public`, () => {
-      expect(new AddressGuard({}, ipaddr).refuseLiteral(address)).to.equal(undefined);
+      expect(new AddressGuard({}, ipaddr).refuseLiteral({ hostname: address, port: 80 })).to.equal(undefined);
     });
   }
 
   it('refuses a connection that leads to a private address all the same', () => {
     const guard = new AddressGuard({}, ipaddr);
-    expect(guard.refuseConnected('10.0.0.1')).to.be.instanceOf(ToolError).that.includes({ retryable: false });
-    expect(guard.refuseConnected('8.8.8.8')).to.equal(undefined);
+    const target = { hostname: 'a.example', port: 80 };
+    expect(guard.refuseConnected(target, '10.0.0.1'))
+      .to.be.instanceOf(ToolError)
+      .that.includes({ retryable: false });
+    expect(guard.refuseConnected(target, '8.8.8.8')).to.equal(undefined);
   });
 
   it('connects to the address that it has checked: a name that changes its answer gains nothing', async () => {
@@ -119,7 +124,9 @@ describe('which addresses tools may reach (D51)', () => {
     const error = await catchRejection(network.fetch(`${server.url}/start`, {}, fetchCaller()));
     expect(error)
       .to.have.property('message')
-      .that.matches(/^GET http:\/\/169\.254\.169\.254\/latest\/meta-data\/: 169\.254\.169\.254 is a private/);
+      .that.matches(
+        /^GET http:\/\/169\.254\.169\.254\/latest\/meta-data\/: 169\.254\.169\.254 is the address of a metadata service/,
+      );
     expect(error).to.include({ retryable: false });
   });
 

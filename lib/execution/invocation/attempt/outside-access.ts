@@ -33,7 +33,10 @@ export class OutsideAccess implements Pick<ToolContext, Outside> {
 
   get connect(): ToolContext['connect'] {
     const { clock, network } = this.#services.dependencies;
-    return (host, port) => network.connect(host, port, { clock, signal: this.#attempt.signal });
+    return (host, port) => {
+      const { tenant_id: tenantId, signal } = this.#attempt;
+      return network.connect(host, port, { tenantId, clock, signal });
+    };
   }
 
   get connections(): ToolContext['connections'] {

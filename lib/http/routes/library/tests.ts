@@ -71,7 +71,7 @@ interface AskedTests {
 
 async function runTests(
   { entry, tenantId, text: sent, tests: sentTests }: AskedTests,
-  { catalog, memory, registry }: HttpServices,
+  { checker, memory, registry }: HttpServices,
   library: PipelineLibrary,
   hold: (bytes: number) => void,
   signal: AbortSignal,
@@ -84,7 +84,7 @@ async function runTests(
   hold(TEXT_FACTOR * Buffer.byteLength(tests.text));
   const sources = { text: tests.text, definition: await library.sourcesOf(entry, text) };
   const check: TestSetup['check'] = (steps) => registry.stepRunner.check(steps, tenantId);
-  const setup = { catalog, files: NO_FILES, tenantId, memory, check };
+  const setup = { catalog: checker.catalog, files: NO_FILES, tenantId, memory, check };
   return { file: tests.file, ...(await runRequestedTests(sources, setup, signal)) };
 }
 

@@ -3,6 +3,7 @@ import { createOpenApiDocument } from '../../openapi/open-api.js';
 import { DOCS_ASSETS_PATH, renderDocsPage } from '../../openapi/swagger-ui.js';
 import { defineRoute, type Route } from '../../routing/route.js';
 import { anyJsonObject } from '../../../common/wire/shape.js';
+import type { Catalog } from '../../../tools/catalog.js';
 import type { HttpServices } from '../../services.js';
 import { assetRoute, PAGE, PageFiles, revalidated } from './page-files.js';
 import { hashEtag, IfNoneMatch, NOT_MODIFIED, returnIfModified } from '../../responses/conditional-get.js';
@@ -35,7 +36,7 @@ export function docsRoutes(folder?: string): Route[] {
 
 /** The documents for programs. `routes` returns every route of the server, including these. */
 export function documentRoutes(
-  { version, catalog }: Pick<HttpServices, 'version' | 'catalog'>,
+  { version, checker }: Pick<HttpServices, 'version'> & { readonly checker: { readonly catalog: Catalog } },
   routes: () => readonly Route[],
 ): Route[] {
   return [
@@ -53,7 +54,8 @@ export function documentRoutes(
       summary: 'Get the JSON Schema of pipeline files, for editors',
       description: 'A JSON Schema, with the names and inputs of the tools of this server.',
       access: 'any',
-      create: () => pipelineJsonSchema(catalog.taskNames()),
+      create: () => pipelineJsonSchema(checker.catalog.taskNames()),
+      madeOf: () => checker.catalog,
     }),
     document({
       path: '/schemas/plan.json',
@@ -61,7 +63,8 @@ export function documentRoutes(
       summary: 'Get the JSON Schema of plan files, for editors',
       description: 'A JSON Schema, with the names and inputs of the tools of this server.',
       access: 'any',
-      create: () => planJsonSchema(catalog.taskNames()),
+      create: () => planJsonSchema(checker.catalog.taskNames()),
+      madeOf: () => checker.catalog,
     }),
   ];
 }
@@ -71,13 +74,19 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 interface DocumentDeclaration extends Pick<Route, 'path' | 'id' | 'summary' | 'access'> {
   readonly description: string;
   readonly create: () => Record<string, unknown>;
+  /** A value that is another one when the document must be created again. Default: it never must. */
+  readonly madeOf?: () => unknown;
 }
 
-/** A document that is created at the first request and never changes. */
-function document({ path, id, summary, description, access, create }: DocumentDeclaration): Route {
+/** A document that is created at the first request, and shared by all responses. */
+function document({ path, id, summary, description, access, create, madeOf }: DocumentDeclaration): Route {
   /** Shared by all responses. */
   let content:
-    | { readonly bytes: Buffer; readonly headers: Record<'ETag' | 'Cache-Control', string> }
+    | {
+        readonly source: unknown;
+        readonly bytes: Buffer;
+        readonly headers: Record<'ETag' | 'Cache-Control', string>;
+      }
     | undefined;
   return defineRoute({
     method: 'GET',
@@ -99,9 +108,10 @@ function document({ path, id, summary, description, access, create }: DocumentDe
       304: NOT_MODIFIED,
     },
     handle: ({ headers: requestHeaders }) => {
-      if (content === undefined) {
+      const source = madeOf?.();
+      if (content === undefined || content.source !== source) {
         const bytes = Buffer.from(JSON.stringify(create()));
-        content = { bytes, headers: { ETag: hashEtag(bytes), 'Cache-Control': 'no-cache' } };
+        content = { source, bytes, headers: { ETag: hashEtag(bytes), 'Cache-Control': 'no-cache' } };
       }
       const { bytes, headers } = content;
       return returnIfModified(requestHeaders, { headers }, () => ({ bytes, type: JSON_TYPE }));

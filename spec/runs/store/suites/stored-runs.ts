@@ -36,7 +36,7 @@ export class StoredRuns extends ControlledRuns {
         eventBuffer: 100,
         ...(memory && { memory }),
         pauseTimeoutMs,
-        checkedBy,
+        checkedBy: checkedBy === undefined ? undefined : () => checkedBy,
         admission: { maxRunning, maxQueued: 10 },
         ...(archiveLimits && { archiveLimits }),
       },

@@ -33,7 +33,7 @@ describe('The addresses of databases (D51, D92)', () => {
         const error = await catchRejection(
           query({ url: `${scheme}://u:p@${host}:${port}/db`, query: 'select 1' }),
         );
-        expect(String(error)).to.match(/private or reserved address.*SERVICE_ALLOW_PRIVATE_NETWORK/);
+        expect(String(error)).to.match(/(private or reserved|metadata service).*SERVICE_ALLOW_NETWORKS/);
         expect(connections).to.have.length(0);
       });
 

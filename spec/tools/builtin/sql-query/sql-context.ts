@@ -44,7 +44,7 @@ export function createSqlTools(
   const access = networkAccess(network);
   const start: SqlTools['start'] = (inputs, options = {}) => {
     const created = toolContext({ files: fileAccess(roots), ...options });
-    const caller = { clock: systemClock, signal: created.signal };
+    const caller = { tenantId: created.tenant_id, clock: systemClock, signal: created.signal };
     const context: SqlContext = {
       ...created,
       clock: systemClock,

@@ -292,7 +292,7 @@ describe('http_request in a run (D62)', () => {
     });
     expect(await ended.promise)
       .to.have.property('error')
-      .that.includes('set SERVICE_ALLOW_PRIVATE_NETWORK=true');
+      .that.includes('to SERVICE_ALLOW_NETWORKS');
     expect(server.requests).to.deep.equal([]);
   });
 });

@@ -31,12 +31,15 @@ export interface SourceDeclaration<
  *       fetch: async ({ day }, context) => JSON.parse((await context.fetch(`https://rates.example/${day}`)).bytes.toString()),
  *     });
  *
- * @throws TypeError when the name is not made of lower-case letters, digits and `_`, or an input is called `source`
+ * @throws TypeError when the name is not made of lower-case letters, digits and `_`, or an input is called `source`, and
+ * for a mistake in the declaration, as defineTool does
  */
 export function defineSource<
   const M extends InputDeclarations,
   const O extends OutputDeclaration = OutputDeclaration,
 >({ fetch, ...declaration }: SourceDeclaration<M, O>): DataSource {
+  if (typeof fetch !== 'function')
+    throw new TypeError(`the source "${declaration.name}" cannot be defined: it has no function "fetch"`);
   return sourceOf<M>({ version: String(fetch), ...declaration, run: fetch });
 }
 
@@ -46,7 +49,7 @@ export function sourceOf<const M extends InputDeclarations>({
   ...declaration
 }: ToolDeclaration<M> & { readonly run: SourceDeclaration<M>['fetch'] }): DataSource {
   const { name, inputs } = declaration;
-  if (Object.hasOwn(inputs, 'source'))
+  if (Object.hasOwn(inputs ?? {}, 'source'))
     throw new TypeError(
       `the source "${name}" cannot have an input "source": in a task, that is the name of the source`,
     );

@@ -1,0 +1,43 @@
+import { errorMessage, invalidVariable } from '../errors.js';
+import { NetworkList, splitNetworks } from '../requests/network-list.js';
+import type { Environment, EnvironmentVariable } from './environment.js';
+
+const ALLOW_NETWORKS = 'SERVICE_ALLOW_NETWORKS';
+const ALLOW_PRIVATE = 'SERVICE_ALLOW_PRIVATE_NETWORK';
+
+/** The variables for what is reached on the network, in the order in which `doctor` lists them. */
+export const NETWORK_VARIABLES: readonly EnvironmentVariable[] = [
+  {
+    name: ALLOW_NETWORKS,
+    description:
+      'private networks, addresses and hosts that tools may reach, as in 10.2.0.0/16,erp.internal:8443; all for every one',
+    secret: false,
+  },
+  {
+    name: ALLOW_PRIVATE,
+    description: `true is short for ${ALLOW_NETWORKS}=all; default false`,
+    secret: false,
+  },
+];
+
+/** The addresses that tools may reach on the network (D51). */
+export interface NetworkConfig {
+  /** Also private, loopback and link-local addresses, but those of metadata services. */
+  readonly allowPrivate: boolean;
+  /** Entries of a {@link NetworkList}, which are allowed beside public addresses. */
+  readonly allowNetworks: readonly string[];
+}
+
+/** @throws WavetrainError `bad_usage` with the variable and its valid values */
+export function readNetworkConfig(env: Environment): NetworkConfig {
+  const value = env[ALLOW_PRIVATE]?.trim().toLowerCase() || 'false';
+  if (value !== 'true' && value !== 'false')
+    throw invalidVariable(ALLOW_PRIVATE, `must be true or false, not "${value}"`);
+  const allowNetworks = splitNetworks(env[ALLOW_NETWORKS] ?? '');
+  try {
+    NetworkList.parse(allowNetworks);
+  } catch (error) {
+    throw invalidVariable(ALLOW_NETWORKS, errorMessage(error), error);
+  }
+  return { allowPrivate: value === 'true', allowNetworks };
+}
