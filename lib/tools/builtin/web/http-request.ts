@@ -13,6 +13,23 @@ import {
 import { assertStatus } from '../../fetching/status.js';
 import { runLongWork } from '../../../common/scheduling/run-in-slices.js';
 import { defineTool, type ToolContext, type FetchOptions } from '../../tool.js';
+import { exactObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
+
+const SCHEMA = exactObject({
+  status: INTEGER_SCHEMA,
+  url: TEXT_SCHEMA,
+  headers: { type: 'object', additionalProperties: TEXT_SCHEMA },
+  body: {},
+});
+
+/** Bytes become a file of the run. */
+const BYTES_SCHEMA = {
+  ...SCHEMA,
+  properties: {
+    ...SCHEMA.properties,
+    body: exactObject({ path: TEXT_SCHEMA, media_type: TEXT_SCHEMA, size: INTEGER_SCHEMA }),
+  },
+};
 
 /** Sends one HTTP request and reads the answer (D62), inside the guard of {@link ToolContext.fetch} (D51). */
 export const httpRequest = defineTool({
@@ -71,7 +88,9 @@ export const httpRequest = defineTool({
     name: 'response',
     description: 'status, url (after redirects), headers, and body: parsed JSON, a text, or a file',
     type: 'object',
+    schema: SCHEMA,
   },
+  deriveOutput: ({ parse }) => (parse === 'bytes' ? BYTES_SCHEMA : undefined),
   async run(
     { url, method, headers, query, json, text, expect, parse, client_certificate, timeout, max_bytes },
     context,

@@ -9,6 +9,7 @@ import {
 } from '../../../fetching/request.js';
 import { assertStatus } from '../../../fetching/status.js';
 import type { DataSource, FetchedResponse, ToolContext } from '../../../tool.js';
+import { exactObject, TEXT_SCHEMA } from '../../../schemas/output.js';
 import { defineSource } from './source.js';
 
 /** A response that the server may call unchanged. */
@@ -86,6 +87,13 @@ export function createUrlSource(): DataSource {
       name: 'data',
       description: 'status: "success", source, url, content_type, and data: parsed JSON, a text, or a file',
       type: 'object',
+      schema: exactObject({
+        status: { const: 'success' },
+        source: { const: 'url' },
+        url: TEXT_SCHEMA,
+        content_type: TEXT_SCHEMA,
+        data: {},
+      }),
     },
     async fetch({ url, method, headers: given, client_certificate, timeout }, context) {
       const headers = readRequestHeaders(given ?? {});
