@@ -67,9 +67,9 @@ rmSync(join(root, 'dist'), { recursive: true, force: true });
 /** Draws the statecharts of the machines, and writes the types, in processes of their own while the bundles are built. */
 const besideBundles = Promise.all([
   runNode('--import', 'tsx', 'scripts/statecharts/write.ts'),
-  runNode('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json').then(() =>
-    runNode('--import', 'tsx', 'scripts/build/wire-types.ts'),
-  ),
+  runNode('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json')
+    .then(() => runNode('--import', 'tsx', 'scripts/build/wire-types.ts'))
+    .then(() => runNode('--import', 'tsx', 'scripts/build/standalone-types.ts')),
 ]);
 
 /** The packages of model providers are bundled: few runs need them, and installed they would take 40 MB. */

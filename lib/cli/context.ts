@@ -24,6 +24,7 @@ import type { Catalog } from '../tools/catalog.js';
 import type { CommandAccess } from '../tools/commands/command-access.js';
 import type { ConnectionSource } from '../tools/connections/connection.js';
 import type { WritableFolders } from '../tools/files/written-file.js';
+import { ModelWaits } from './progress/model-waits.js';
 import { importModule, packageEntry, PROGRAM, readPackageJson } from './package-info.js';
 import type { ProcessEvents } from './input/process-events.js';
 
@@ -40,6 +41,8 @@ export type CliContext = BaseContext & {
   readonly secretBytes: (count: number) => Uint8Array;
   /** Requests in flight to models, of all runs and compilations of the command together. */
   readonly modelLimiters: ModelLimiters;
+  /** The models that the command waits for. */
+  readonly modelWaits: ModelWaits;
   /** Loads the built-in tools and those of the named files and packages. @param isFresh reads files again */
   readonly openCatalog: OpenCatalog;
   /**
@@ -111,7 +114,8 @@ export interface QueriesApi
 
 export function systemContext(): CliContext {
   const modelLimiters: ModelLimiters = new Map();
-  const shared: SharedLimits = { modelLimiters, pools: undefined };
+  const modelWaits = new ModelWaits();
+  const shared: SharedByRegistries = { modelLimiters, modelWaits, pools: undefined };
   return {
     env: systemEnvironment(),
     stdin: process.stdin,
@@ -127,6 +131,7 @@ export function systemContext(): CliContext {
     secretBytes: randomBytes,
     openCatalog,
     modelLimiters,
+    modelWaits,
     openRegistry: (...options) => openRegistry(shared, ...options),
     keepsHistory: true,
     host: systemHost(),
@@ -177,9 +182,8 @@ const openCatalog: OpenCatalog = async (specifiers, cwd, isFresh = false) => {
   return builtinCatalog().with(loaded.flat());
 };
 
-/** The limits that all registries of a command share. */
-interface SharedLimits {
-  readonly modelLimiters: ModelLimiters;
+/** The limits, and the waits, that all registries of a command share. */
+interface SharedByRegistries extends Pick<CliContext, 'modelLimiters' | 'modelWaits'> {
   /** Created with the first registry, from its environment. */
   pools: TaskPools | undefined;
 }
@@ -188,7 +192,7 @@ interface SharedLimits {
 const NO_COMMANDS = `this host starts none; ${PROGRAM} run with --allow-commands does`;
 
 async function openRegistry(
-  shared: SharedLimits,
+  shared: SharedByRegistries,
   ...[roots, clock, env, secrets, outputFolder, history, access = {}]: Parameters<CliContext['openRegistry']>
 ): Promise<RegistryApi> {
   const { RunRegistry, TaskPools, commandAccess, createModels, fileAccess, networkAccess } = await import(
@@ -197,7 +201,8 @@ async function openRegistry(
   // The command ends with the run, and its user wants the files that the outputs name.
   const network = networkAccess(readNetworkConfig(env));
   const outputs = `outputs-${readPackageJson().version}`;
-  const { modelLimiters: limiters } = shared;
+  const { modelLimiters: limiters, modelWaits } = shared;
+  const onWait = (model: string): (() => void) => modelWaits.begin(model, clock);
   const publicUrl = readPublicUrl(env);
   shared.pools ??= new TaskPools(readPools(env));
   const cacheFolder = readCacheFolder(env) ?? join(readUserCacheFolder(env), outputs);
@@ -205,7 +210,7 @@ async function openRegistry(
     files: fileAccess(roots, undefined, { writable: readWritable(env, outputFolder) }),
     network,
     commands: access.commands ?? commandAccess({ advice: NO_COMMANDS }),
-    models: createModels(readModelConfig(env), { folders: roots, limiters }),
+    models: createModels(readModelConfig(env), { folders: roots, limiters, onWait }),
     secrets,
     connections: access.connections,
     clock,

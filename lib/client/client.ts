@@ -1,3 +1,4 @@
+import type { AuditPage } from '../audit/audit-entry.js';
 import { completeClock, delay, type HostClock } from '../common/clock.js';
 import type { EventList } from '../execution/events/event.js';
 import type { PlanResult, RunResult } from '../execution/results.js';
@@ -17,6 +18,7 @@ import type { ItemPage, ItemRecord, TaskPage, TaskRecord } from '../runs/tasks/t
 import type { BlackboardView, EditableDefinition } from '../runs/views/submission-view.js';
 import type { RemovedRuns } from '../runs/remove-page.js';
 import { parseJsonBody } from './errors.js';
+import { PipelinesClient } from './pipelines.js';
 import { EventFeed, type EventOptions, MAX_FAILURES, type StreamedEvent } from './event-feed.js';
 import { requestCompilation } from './event-stream.js';
 import {
@@ -36,6 +38,7 @@ import type {
   ArtifactListQuery,
   AsyncPlanRunRequest,
   AsyncRunRequest,
+  AuditListQuery,
   BlackboardRequest,
   CancelOptions,
   ChangeOptions,
@@ -49,6 +52,7 @@ import type {
   RemoveQuery,
   RequestOptions,
   RerunOptions,
+  RerunPreviewOptions,
   RunRequest,
   StatsQuery,
   SubmitOptions,
@@ -86,6 +90,8 @@ const MIN_POLL_DELAY_MS = 250;
  * no server responds, and with the reason of the signal once it is aborted.
  */
 export class WavetrainClient {
+  /** The pipelines and plans in the folder of the server. */
+  readonly pipelines: PipelinesClient;
   readonly #transport: Transport;
 
   /** @throws WavetrainError `bad_usage` for an invalid URL or key */
@@ -97,6 +103,7 @@ export class WavetrainClient {
       clock: completeClock(clock),
       retries,
     });
+    this.pipelines = new PipelinesClient(this.#transport);
   }
 
   /** Checks that the server is alive. */
@@ -138,8 +145,7 @@ export class WavetrainClient {
     const path = `/pipelines/graph${formatQuery({ format })}`;
     const body = definitionBody('pipeline', pipeline, options);
     if (format === undefined) return this.#post<Graph>(path, body, options);
-    const request = { ...postRequest(path, body, options), headers: ANY_TYPE };
-    return (await this.#transport.send(request)).text;
+    return (await this.#transport.send({ ...postRequest(path, body, options), headers: ANY_TYPE })).text;
   }
 
   /**
@@ -234,6 +240,11 @@ export class WavetrainClient {
     return this.#get(`/pipelines/stats${formatQuery(query)}`, { signal });
   }
 
+  /** Returns one page of who did what on the server, the newest first. Needs a key with the scope `admin`. */
+  audit({ signal, ...query }: AuditListQuery = {}): Promise<AuditPage> {
+    return this.#get(`/admin/audit${formatQuery(query)}`, { signal });
+  }
+
   /** Returns the waves and dependencies of a run; of a plan, of its sub-pipelines and the tasks of each. */
   async runGraph(runId: string, options: RequestOptions = {}): Promise<DefinitionGraph> {
     return this.#get(`${runPath(runId)}/graph`, options);
@@ -261,12 +272,8 @@ export class WavetrainClient {
   }
 
   /** Returns one task of a run. */
-  async task(
-    runId: string,
-    taskId: string,
-    { signal, ...query }: TaskRequestOptions = {},
-  ): Promise<TaskRecord> {
-    return this.#get(taskPath(runId, taskId) + formatQuery(query), { signal });
+  async task(runId: string, id: string, { signal, ...query }: TaskRequestOptions = {}): Promise<TaskRecord> {
+    return this.#get(taskPath(runId, id) + formatQuery(query), { signal });
   }
 
   /** Returns one page of the items of a fan-out. */
@@ -345,10 +352,7 @@ export class WavetrainClient {
   }
 
   /** Says what {@link rerun} would reuse and what it would run. Runs nothing, and rejects as that does. */
-  async previewRerun(
-    runId: string,
-    { signal, ...request }: Omit<RerunOptions, 'idempotencyKey'> = {},
-  ): Promise<RerunReport> {
+  async previewRerun(runId: string, { signal, ...request }: RerunPreviewOptions = {}): Promise<RerunReport> {
     return this.#transport.json(runRequest(`${runPath(runId)}/rerun/preview`, request, { signal }));
   }
 
@@ -358,8 +362,7 @@ export class WavetrainClient {
   }
 
   /**
-   * Deletes settled runs, and yields after each request how many were deleted by it: a request looks at 500 runs at most. Stop
-   * to ask for more to end it.
+   * Deletes settled runs, and yields after each request how many it has deleted of 500 at most. Stop asking to end it.
    */
   async *removeAll({ signal, ...query }: RemoveQuery): AsyncGenerator<number, void, undefined> {
     for (let cursor: string | undefined; ; ) {

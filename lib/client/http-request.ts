@@ -80,6 +80,11 @@ export function runPath(runId: string): string {
   return `/pipelines/runs/${pathPart(runId, 'run_not_found', 'there is no run')}`;
 }
 
+/** @throws WavetrainError `pipeline_not_found` for an id that cannot be part of a path */
+export function namedPath(id: string): string {
+  return `/pipelines/${pathPart(id, 'pipeline_not_found', 'the server has no pipeline')}`;
+}
+
 /** @throws WavetrainError `run_not_found` or `task_not_found` for an id that cannot be part of a path */
 export function taskPath(runId: string, taskId: string): string {
   return `${runPath(runId)}/tasks/${pathPart(taskId, 'task_not_found', 'the run has no task')}`;

@@ -1,6 +1,7 @@
 /** A client for Wavetrain servers, imported as `wavetrain/client`. */
 export { type ClientOptions, WavetrainClient } from './client.js';
 export type { EventOptions, GapNotice, StreamedEvent } from './event-feed.js';
+export type { PipelinesClient } from './pipelines.js';
 export { FailedRunError, RequestError } from './errors.js';
 export type * from './requests.js';
 
@@ -9,6 +10,7 @@ export type { RunStatus, TaskStatus } from '../../machines/types.js';
 export type { CompileProgress, CompileResult, RepairStep } from '../compile/result.js';
 export type { EventList as ListedEvents, LiveEvent, TaskEvent } from '../execution/events/event.js';
 export type { ErrorCause, ErrorRecord } from '../execution/invocation/thrown-error.js';
+export type { AuditEntry, AuditPage } from '../audit/audit-entry.js';
 export type { RunTrigger, StartedBy } from '../common/wire/started-by.js';
 export type { PlanOutcome, PlanResult, RunArtifact, RunOutcome, RunResult } from '../execution/results.js';
 export type { ExecutionOptions } from '../execution/prepare/run-inputs.js';

@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../audit/audit-entry.js';
 import type { RunTrigger } from '../common/wire/started-by.js';
 import type { CompileProgress } from '../compile/result.js';
 import type { ExecutionOptions, PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
@@ -8,6 +9,13 @@ import type { RunStatusFilter } from '../runs/views/run-query.js';
 import type { ArtifactQuery } from '../runs/tasks/run-files.js';
 import type { TaskOptions, TaskQuery } from '../runs/tasks/task-record.js';
 import type { BlackboardOptions } from '../runs/views/submission-view.js';
+import type {
+  DefinitionTextSchema,
+  NamedPipelineDetailsSchema,
+  NamedPipelinePageSchema,
+  NamedPipelineSchema,
+  SavedFileSchema,
+} from '../common/wire/named-pipeline.js';
 import type { ToolListSchema } from '../common/wire/report.js';
 import type { Shape } from '../common/wire/shape.js';
 
@@ -151,6 +159,25 @@ export interface StatsQuery extends RequestOptions {
   readonly cursor?: string | undefined;
 }
 
+/** Filters and pages the audit (D95). */
+export interface AuditListQuery extends RequestOptions {
+  /** Only entries of these: a kind such as `schedule`, or a kind and a name, as in `key:ci`. */
+  readonly who?: string | undefined;
+  readonly action?: AuditEntry['action'] | undefined;
+  /** Only entries about these: a kind such as `pipeline`, or a kind and an id, as in `pipeline:hello`. */
+  readonly object?: string | undefined;
+  readonly result?: AuditEntry['result'] | undefined;
+  readonly tenant_id?: string | undefined;
+  /** Only entries of this time or later, as in `2026-01-31T08:00:00Z`. */
+  readonly from?: string | undefined;
+  /** Only earlier entries. */
+  readonly to?: string | undefined;
+  /** Page size, 1 to 500. */
+  readonly limit?: number | undefined;
+  /** The `next_cursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
 /** Filters and pages the tasks of a run, or the items of a fan-out. */
 export interface TaskListQuery extends RequestOptions, TaskQuery {}
 
@@ -191,8 +218,9 @@ export interface RerunOptions
     Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options' | 'labels'>,
     Pick<PlanInputs, 'plan_concurrency'> {
   /**
-   * `failed`, or the id of a task, or of a sub-pipeline of a plan. By default everything runs again (D35), or with
-   * changes what has not succeeded and what has changed.
+   * `failed`, or the id of a task, or of a sub-pipeline of a plan, or `SUB_PIPELINE/TASK`; or items of a fan-out:
+   * `fetch[22]`, `fetch[3,7-9]`, of a plan `load/fetch[22]` (D60). By default everything runs again (D35), or with changes
+   * what has not succeeded and what has changed.
    */
   readonly from?: string | undefined;
   /** The changed definition of a pipeline. */
@@ -201,5 +229,38 @@ export interface RerunOptions
   readonly plan?: DefinitionOrText | undefined;
   readonly pipelines?: SubPipelineDefinitions | undefined;
 }
+
+/** Names one definition in the folder of a server. */
+export interface NamedOptions extends RequestOptions, TenantChoice {}
+
+/** Filters and pages the definitions in the folder of a server. */
+export interface PipelineListQuery extends RequestOptions, TenantChoice {
+  /** Page size, 1 to 500. */
+  readonly limit?: number | undefined;
+  /** The `next_cursor` of the previous page. */
+  readonly cursor?: string | undefined;
+}
+
+/** What a run of a definition in the folder of a server is given besides its params. */
+export interface NamedRunOptions
+  extends SubmitOptions,
+    TenantChoice,
+    Pick<RunInputs, 'inputs' | 'session' | 'options' | 'breakpoints' | 'labels' | 'collect_events'>,
+    Pick<PlanInputs, 'plan_concurrency'> {}
+
+/** A pipeline or a plan in the folder of a server. */
+export interface FolderPipeline extends Shape<typeof NamedPipelineSchema> {}
+
+export interface FolderPipelineDetails extends Shape<typeof NamedPipelineDetailsSchema> {}
+
+export interface FolderPipelinePage extends Shape<typeof NamedPipelinePageSchema> {}
+
+/** The text of a file of that folder. */
+export interface DefinitionText extends Shape<typeof DefinitionTextSchema> {}
+
+/** A file of that folder that was changed. */
+export interface SavedPipeline extends Shape<typeof SavedFileSchema> {}
+/** A rerun of which is only asked what it would do. */
+export type RerunPreviewOptions = Omit<RerunOptions, 'idempotencyKey'>;
 
 export interface ToolList extends Shape<typeof ToolListSchema> {}

@@ -1,3 +1,4 @@
+import type { AuditLines } from '../audit/audit-lines.js';
 import type { Clock } from '../common/clock.js';
 import type { Json } from '../common/json/json.js';
 import type { ServerConfig } from '../common/config/server-config.js';
@@ -7,7 +8,7 @@ import type { ParseText } from '../execution/prepare/step-runner.js';
 import type { ModelAccess } from '../models/models.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { RestoredRuns } from '../runs/store/restore/restoration.js';
-import type { RunEventListener } from '../runs/run-entry.js';
+import type { RunEventListener, SettledRun } from '../runs/run-entry.js';
 import type { ServerBackups } from '../runs/store/maintenance/server-backups.js';
 import type { RunStore } from '../runs/store/run-store.js';
 import type { Catalog } from '../tools/catalog.js';
@@ -22,7 +23,7 @@ import type { Log } from './logging/log.js';
 /** Observes every run, in addition to the server's own metrics and log: tracing, for example. */
 export interface RunObserver {
   readonly onEvent: RunEventListener;
-  readonly onSettled: (runId: string) => void;
+  readonly onSettled: (run: Pick<SettledRun, 'id'>) => void;
   readonly onAttempt: AttemptObserver;
 }
 
@@ -60,6 +61,8 @@ export interface ServerOptions {
   readonly store?: RunStore | undefined;
   /** Writes copies of the store on request (D74). Default: requests for that are refused. */
   readonly backups?: ServerBackups | undefined;
+  /** Receives every entry of the audit (D95). Default: only the store, or the memory, has them. */
+  readonly auditLines?: AuditLines | undefined;
   /** Opens what reads the configuration again. Default: nothing does. */
   readonly openReload?: ((target: ReloadTarget) => ServerReload) | undefined;
   /** Keeps how far the schedules of the folder of pipelines have come (D70). Default: that ends with the server. */

@@ -1,3 +1,4 @@
+import { auditReload, auditSchedules, auditSubmissions, openAudit } from './logging/audit/server-audit.js';
 import { urlOfRun } from '../common/wire/run-summary.js';
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -23,10 +24,10 @@ import type { Catalog } from '../tools/catalog.js';
 import { assertAuthenticatedBinding, TENANT_ID_PATTERN } from './auth/authenticate.js';
 import { StatelySockets } from './inspector/stately-sockets.js';
 import { listen } from './security/listener.js';
-import { logFailedRun } from './logging/log.js';
+import { logFailure, logSettledRun } from './logging/log.js';
 import { PrunedRunReport } from './logging/pruned-run-report.js';
 import type { RunningServer, ServerOptions } from './server-options.js';
-import { countLibrary, type HttpServices, type LibraryServices } from './services.js';
+import { countLibrary, type HttpServices, toMeasuredFolder, type LibraryServices } from './services.js';
 import { ServerReadiness } from './routing/server-readiness.js';
 import { UnauthenticatedBodies } from './routing/unauthenticated-bodies.js';
 import { BrowserGuard, isLoopback } from './security/browser-guard.js';
@@ -53,10 +54,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const withPools = (tools: Catalog): Catalog => tools.withPools(config.pools.keys());
   let checkedBy = nameChecks(version, withPools(options.catalog));
   const pools = new TaskPools(config.pools);
-  const metrics = new Metrics();
+  const metrics = new Metrics(undefined, clock);
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
   const memory = new MemoryPool(shareOf(config.memoryBytes));
   const prunedRuns = new PrunedRunReport(log, metrics, clock);
+  const audit = await openAudit(options);
   let ownUrl: string | undefined;
   const registry = new RunRegistry({
     clock,
@@ -77,17 +79,26 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     admission: config,
     ...keepRuns(config, store),
     onPruned: (runs) => prunedRuns.add(runs),
+    onEvicted: (reason) => metrics.recordEvicted(reason),
     pauseTimeoutMs: config.pauseMs,
     idempotency: { ttlMs: config.idempotencyTtlMs, keys: shareOf(MAX_IDEMPOTENCY_KEYS) },
     eventBuffer: config.eventBuffer,
     storedArtifactFolder: store?.filesFolder,
     ...(config.artifactFolder !== undefined && { artifactFolder: resolve(config.artifactFolder) }),
     onEvent: (event, run) => {
-      metrics.onEvent(event);
-      logFailedRun(event, run, log, registry.queries);
+      metrics.onEvent(event, run);
+      logFailure(event, run, log, registry.queries);
       observer?.onEvent(event, run);
     },
-    onSettled: observer?.onSettled,
+    submissions: auditSubmissions(audit),
+    onSettled: (run) => {
+      observer?.onSettled(run);
+      // Another process goes on with a run whose end could not be kept.
+      if (run.isLeft) return;
+      metrics.onSettled(run);
+      logSettledRun(run, log);
+      folder?.scheduler.onSettled(run);
+    },
     onAttempt: (attempt) => {
       const endMetric = metrics.onAttempt(attempt);
       const endObserved = observer?.onAttempt(attempt);
@@ -102,7 +113,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watchPools(pools);
   const checker = new DefinitionChecker(registry.stepRunner, withPools(options.catalog));
   const submitter = new Submitter(registry, checker);
-  const folder = await openLibrary(options, registry, checker, submitter, (by) => metrics.recordSkipped(by));
+  const folder = await openLibrary(options, registry, checker, submitter, {
+    onSkipped: (by) => metrics.recordSkipped(by),
+    onEnd: auditSchedules(audit),
+  });
+  if (folder !== undefined) metrics.watchFolder(toMeasuredFolder(folder));
   const keyRing = new KeyRing(keys, isLoopback(config.host.toLowerCase()));
   const readiness = new ServerReadiness();
   const reload = options.openReload?.({
@@ -112,7 +127,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       checkedBy = nameChecks(version, checker.catalog);
       folder?.library.readAgain();
     },
-    onReload: ({ error }) => metrics.recordReload(error === null),
+    onReload: (attempt) => {
+      metrics.recordReload(attempt.error === null);
+      auditReload(audit, attempt);
+    },
   });
   const work = new InFlightRequests(clock);
   const services: HttpServices = {
@@ -126,6 +144,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     authenticate: keyRing.authenticate,
     guard: new BrowserGuard(config),
     metrics,
+    audit,
     memory,
     unauthenticatedBodies: new UnauthenticatedBodies(memory, clock),
     shareOf,
@@ -185,6 +204,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         metrics.close();
         sockets.close();
         await listener.close();
+        audit.close();
       });
       prunedRuns.close();
       await isScheduleKept;
@@ -217,7 +237,7 @@ async function openLibrary(
   registry: RunRegistry,
   checker: DefinitionChecker,
   submitter: Submitter,
-  onSkipped: SchedulerOptions['onSkipped'],
+  listeners: Pick<SchedulerOptions, 'onSkipped' | 'onEnd'>,
 ): Promise<LibraryServices | undefined> {
   const { pipelinesFolder, pipelinesWritable, bodyLimitBytes } = config;
   if (pipelinesFolder === undefined) return undefined;
@@ -239,7 +259,7 @@ async function openLibrary(
     clock,
     log,
     file: scheduleFile,
-    onSkipped,
+    ...listeners,
   });
   return { library, scheduler, webhooks: new Webhooks(library, secrets, clock) };
 }

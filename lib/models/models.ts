@@ -49,6 +49,8 @@ export interface ModelsOptions {
   readonly tenantShare?: number;
   /** Returns a number from 0 to 1. */
   readonly random?: () => number;
+  /** Called when a model is asked; the returned function when its first text arrives, or the request ends. It may be called twice. */
+  readonly onWait?: (model: string) => () => void;
 }
 
 /** The language models, as tools and `compile` see them. */
@@ -86,9 +88,21 @@ export class Models implements ModelAccess {
     assertRequestSize(request);
     const provider = await this.#loadProvider(chosen.provider);
     const limiter = this.#limiterOf(chosen.provider);
+    const name = `${chosen.provider}/${chosen.model}`;
+    const answered = this.#options.onWait?.(name);
+    const hear =
+      answered &&
+      ((text: string): void => {
+        answered();
+        onText?.(text);
+      });
     const ask = (): Promise<ModelAnswer> =>
-      limiter.run(caller, () => this.#ask(provider, chosen, rest, onText, caller));
-    return await this.#askUntilAnswered(ask, `${chosen.provider}/${chosen.model}`, caller);
+      limiter.run(caller, () => this.#ask(provider, chosen, rest, hear ?? onText, caller));
+    try {
+      return await this.#askUntilAnswered(ask, name, caller);
+    } finally {
+      answered?.();
+    }
   }
 
   #choose(purpose: ModelPurpose, named: string | undefined): ModelName {

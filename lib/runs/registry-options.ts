@@ -5,10 +5,25 @@ import type { AdmissionLimits } from './queue/admission.js';
 import type { IdempotencyKey, IdempotencyLimits, Reservation } from './idempotency.js';
 import type { OpenInspection } from './inspection/inspection.js';
 import type { RunRecord } from './record.js';
-import type { RetentionLimits } from './retention.js';
+import type { EvictionReason, RetentionLimits } from './retention.js';
 import type { ArchiveLimits, PrunedRun } from './store/run-archive.js';
 import type { RunStore } from './store/run-store.js';
-import type { RunEventListener } from './run-entry.js';
+import type { RunEventListener, RunIdentity, SettledRunListener } from './run-entry.js';
+
+/** A run that was accepted, and who has asked for it. */
+export interface SubmittedRun extends Pick<RunIdentity, 'run_id' | 'tenant_id' | 'pipeline_id'> {
+  readonly started_by: StartedBy;
+  readonly rerun_of: string | null;
+  /** The IP address that the request came from; undefined without a request. */
+  readonly address: string | undefined;
+}
+
+/** Is told of every run that is accepted, in the turn of the event loop in which the store is. Must not throw. */
+export interface SubmissionObserver {
+  readonly onSubmitted: (run: SubmittedRun) => void;
+  /** Receives the names of the secrets that the run reads: all of its definition, and later those of nested runs. */
+  readonly onSecrets: (run: SubmittedRun, names: readonly string[]) => void;
+}
 
 /** How a registry keeps runs. */
 export interface RegistryOptions extends LocalExecutorOptions {
@@ -30,14 +45,17 @@ export interface RegistryOptions extends LocalExecutorOptions {
   readonly archiveLimits?: ArchiveLimits;
   /** Receives the runs that were deleted because of these limits. */
   readonly onPruned?: (runs: readonly PrunedRun[]) => void;
+  /** Receives why a settled run has left the memory; without a store, the run is gone. */
+  readonly onEvicted?: (reason: EvictionReason) => void;
   /** How long, and how many, idempotency keys outlive their runs. Default: a day, 100,000 keys. */
   readonly idempotency?: IdempotencyLimits;
   /** Events kept per run, for event streams and long polling. Default 0: none. */
   readonly eventBuffer?: number;
   /** Receives every event of every run. An error that it throws is a warning, and ends no run. */
   readonly onEvent?: RunEventListener;
-  /** Receives the id of every run that has settled. */
-  readonly onSettled?: ((runId: string) => void) | undefined;
+  readonly submissions?: SubmissionObserver | undefined;
+  /** Receives every run when nothing of it is at work any more. */
+  readonly onSettled?: SettledRunListener | undefined;
   /**
    * Milliseconds after which a run that waits at a breakpoint is cancelled (D42): it holds a place among the running ones,
    * and its memory. Default: never.
@@ -62,6 +80,8 @@ export interface SubmissionOptions {
   readonly trigger?: RunTrigger | undefined;
   /** The caller, or the part of Wavetrain, that starts the run, for its record (D75). Default: the library. */
   readonly startedBy?: StartedBy | undefined;
+  /** The IP address that the request came from, for the audit (D95). None without a request. */
+  readonly address?: string | undefined;
   /** The definition is one of a folder, as it is there: its `max_running` holds (D81). */
   readonly isOfFolder?: boolean | undefined;
   /** Of `submitOnce`, which passes it to the submission. */

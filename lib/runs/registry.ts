@@ -22,7 +22,7 @@ import { type RunRecord, toRunRecord } from './record.js';
 import { type RemovedRuns, removePage } from './remove-page.js';
 import type { RegistryOptions, SubmissionOptions } from './registry-options.js';
 import { assertSettled, prepareRerun, type RerunRequest } from './rerun/rerun.js';
-import { Retention, UNLIMITED_RETENTION } from './retention.js';
+import { type EvictionReason, Retention, UNLIMITED_RETENTION } from './retention.js';
 import { LiveRunEntry, type RunEntry } from './run-entry.js';
 import type { RunStore } from './store/run-store.js';
 import { StoreGuard } from './store/store-guard.js';
@@ -76,9 +76,9 @@ export class RunRegistry {
     this.stepRunner = executor.stepRunner;
     const groups = new ConcurrencyGroups((runId) => this.cancel(runId));
     this.#admission = new Admission(options.admission ?? UNLIMITED_ADMISSION, groups);
-    this.#factory = new RunFactory(executor, clock, store, options.checkedBy);
+    this.#factory = new RunFactory(executor, clock, store, options);
     this.#idempotencyKeys = new IdempotencyStore(clock, options.idempotency, store);
-    this.#retention = new Retention(retention, clock, memory, (entry) => this.#evict(entry));
+    this.#retention = new Retention(retention, clock, memory, (...eviction) => this.#evict(...eviction));
     this.#runs = new RunIndex(clock, this.#retention);
     this.#storeGuard = new StoreGuard(store);
     this.#archived = store?.archive && this.#openArchive(store, store.archive, clock);
@@ -170,7 +170,7 @@ export class RunRegistry {
       );
       // Throws if the run, whose files the rerun needs, was deleted meanwhile.
       if (hasFiles) this.#runs.find(runId);
-      return await this.#submit(run.tenantId, { ...submission, isOfFolder: run.group !== null }, rerun);
+      return await this.#submit(run.tenantId, { ...submission, isOfFolder: run.isOfFolder }, rerun);
     } finally {
       release();
     }
@@ -277,12 +277,13 @@ export class RunRegistry {
 
   /** Admits the run, which may begin at once. Resolves with its id when it can be found after a crash (D68). */
   async #accept(tenantId: string, submission: SubmissionOptions, requested: RequestedRun): Promise<string> {
-    const { reservation, trigger, startedBy, isOfFolder, onEvent, onAccepted, onInspection } = submission;
+    const { reservation, trigger, startedBy, address, isOfFolder, onEvent, onAccepted, onInspection } =
+      submission;
     this.#storeGuard.assertWorks();
     this.#retention.sweep();
     if (this.#isClosing) throw leftToNextProcess('its runs');
     this.#admission.checkCapacity(tenantId);
-    const origin = { idempotency: reservation?.key, trigger, startedBy };
+    const origin = { idempotency: reservation?.key, trigger, startedBy, address, isOfFolder };
     const groups = isOfFolder === true ? this.#admission.groups : undefined;
     const entry = this.#enter(this.#factory.create(requested, tenantId, origin, groups));
     const { run } = entry;
@@ -382,7 +383,8 @@ export class RunRegistry {
   }
 
   /** Drops a settled run whose memory others need. */
-  #evict(entry: RunEntry): void {
+  #evict(entry: RunEntry, reason: EvictionReason): void {
+    this.#options.onEvicted?.(reason);
     if (this.#archived === undefined) this.#drop(entry);
     else this.#archived.unload(entry);
   }

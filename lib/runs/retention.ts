@@ -17,6 +17,9 @@ export const UNLIMITED_RETENTION: RetentionLimits = {
   ttlMs: Number.POSITIVE_INFINITY,
 };
 
+/** Why a settled run has left the memory: a limit of {@link RetentionLimits}, or runs that need the memory. */
+export type EvictionReason = 'age' | 'number' | 'bytes' | 'memory';
+
 interface SettledRun {
   /** True while a response is being sent, so that evicting the run would free no memory. */
   readonly isBeingRead: boolean;
@@ -64,7 +67,7 @@ export class Retention<R extends SettledRun> {
   readonly #limits: RetentionLimits;
   readonly #clock: Clock;
   readonly #memory: MemoryPool | undefined;
-  readonly #onEvict: (entry: R) => void;
+  readonly #onEvict: (entry: R, reason: EvictionReason) => void;
   #bytes = 0;
 
   /** @param memory of all runs, which settled runs free when others need it */
@@ -72,7 +75,7 @@ export class Retention<R extends SettledRun> {
     limits: RetentionLimits,
     clock: Clock,
     memory: MemoryPool | undefined,
-    onEvict: (entry: R) => void,
+    onEvict: (entry: R, reason: EvictionReason) => void,
   ) {
     this.#limits = limits;
     this.#clock = clock;
@@ -131,18 +134,18 @@ export class Retention<R extends SettledRun> {
     const expired = this.#clock.monotonicNow() - this.#limits.ttlMs;
     for (let run = this.#runs.first; run !== undefined; run = this.#runs.first) {
       if (run.settledAt > expired) break;
-      this.#evict(run);
+      this.#evict(run, 'age');
     }
     while (this.#runs.size > this.#limits.maxRuns) {
       const largest = findLargest(this.#tenants.values(), ({ runs }) => runs.size);
       if (largest?.runs.first === undefined) return;
-      this.#evict(largest.runs.first);
+      this.#evict(largest.runs.first, 'number');
     }
     const { maxBytes = Number.POSITIVE_INFINITY } = this.#limits;
     while (this.#bytes > maxBytes) {
       const run = this.#findReclaimable(() => false);
       if (run === undefined) return;
-      this.#evict(run);
+      this.#evict(run, 'bytes');
     }
   }
 
@@ -152,7 +155,7 @@ export class Retention<R extends SettledRun> {
       (owner) => owner !== tenantId && this.#memory?.isWithinGuarantee(owner) === true,
     );
     if (run === undefined) return false;
-    this.#evict(run);
+    this.#evict(run, 'memory');
     return true;
   }
 
@@ -164,8 +167,8 @@ export class Retention<R extends SettledRun> {
     return largest?.firstToReclaim;
   }
 
-  #evict({ entry }: KeptRun<R>): void {
+  #evict({ entry }: KeptRun<R>, reason: EvictionReason): void {
     this.delete(entry);
-    this.#onEvict(entry);
+    this.#onEvict(entry, reason);
   }
 }

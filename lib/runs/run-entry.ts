@@ -1,9 +1,12 @@
 import type { SubPipelineStatus } from '../../machines/types.js';
 import type { Clock } from '../common/clock.js';
+import type { RunTrigger } from '../common/wire/started-by.js';
 import { versionOfWait, type WaitingFor } from '../common/wire/run-summary.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { FoldedRun } from '../execution/history/fold/folded-run.js';
 import type { AnyRun } from '../execution/local-executor.js';
+import type { BaseRun } from '../execution/run/base-run.js';
+import type { ReadableRun } from '../execution/run/readable-run.js';
 import type { SubPipelineStatuses } from '../execution/results.js';
 import { EventLog } from './event-log.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
@@ -15,7 +18,17 @@ export interface RunIdentity {
   readonly run_id: string;
   readonly tenant_id: string;
   readonly pipeline_id: string;
+  /** The schedule or webhook that has started the run; null for a request, a person or a rerun. */
+  readonly trigger: RunTrigger | null;
+  /** The definition is one of the folder of the server. */
+  readonly is_of_folder: boolean;
 }
+
+/** A run that has settled in this process. */
+export type SettledRun = ReadableRun & Pick<BaseRun, 'isOfFolder' | 'isLeft'>;
+
+/** Receives a run that has settled. */
+export type SettledRunListener = (run: SettledRun) => void;
 
 /** Receives every event of every run. */
 export type RunEventListener = (event: LiveEvent, run: RunIdentity) => void;
@@ -24,7 +37,7 @@ export type RunEventListener = (event: LiveEvent, run: RunIdentity) => void;
 export interface RunObservers {
   readonly onEvent?: RunEventListener | undefined;
   /** Called when nothing of a run is at work any more. */
-  readonly onSettled?: ((runId: string) => void) | undefined;
+  readonly onSettled?: SettledRunListener | undefined;
 }
 
 /** A run that can be found: one with its actor, or a settled one that was folded from its facts (D74). */
@@ -144,10 +157,12 @@ export class LiveRunEntry extends RunEntry<AnyRun> {
     const { id, journal, definitionId, tenantId, settled } = this.run;
     if (onRunEvent) journal.subscribe(onRunEvent);
     if (onEvent) {
-      const identity = { run_id: id, tenant_id: tenantId, pipeline_id: definitionId };
+      const { trigger, isOfFolder } = this.run;
+      const of = { run_id: id, tenant_id: tenantId, pipeline_id: definitionId };
+      const identity = { ...of, trigger, is_of_folder: isOfFolder };
       journal.subscribe((event) => onEvent(event, identity));
     }
-    if (onSettled) void settled.then(() => onSettled(id));
+    if (onSettled) void settled.then(() => onSettled(this.run));
     this.run.emitStatus();
   }
 

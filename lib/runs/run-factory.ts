@@ -8,7 +8,7 @@ import { canReuse, measureSource } from '../execution/prepare/rerun-source.js';
 import { readRunGroup, type RunGroup } from '../execution/prepare/run-group.js';
 import type { PlanInputs, RunInputs } from '../execution/prepare/run-inputs.js';
 import type { ConcurrencyGroups } from './queue/concurrency-groups.js';
-import type { SubmissionOptions } from './registry-options.js';
+import type { RegistryOptions, SubmissionObserver, SubmissionOptions } from './registry-options.js';
 import { type SourcePart, writeSource } from './rerun/source-parts.js';
 import { EndingLog } from './store/ending-log.js';
 import type { KeptSource, RunStore, StoredSubmission } from './store/run-store.js';
@@ -19,7 +19,8 @@ export type RequestedRun = ExecutionRequest & {
   readonly earlier?: PlanInputs['plan'] | undefined;
 };
 
-export interface RunOrigin extends Pick<SubmissionOptions, 'idempotency' | 'trigger' | 'startedBy'> {
+export interface RunOrigin
+  extends Pick<SubmissionOptions, 'idempotency' | 'trigger' | 'startedBy' | 'address' | 'isOfFolder'> {
   readonly group?: RunGroup | undefined;
 }
 
@@ -29,19 +30,26 @@ export interface CreatedRun {
   readonly number: number;
 }
 
+type FactoryOptions = Pick<RegistryOptions, 'checkedBy' | 'submissions'>;
+
 /** Creates the runs that are accepted now, and adds them to the store if there is one (D68). */
 export class RunFactory {
   readonly #executor: LocalExecutor;
   readonly #clock: Clock;
   readonly #store: RunStore | undefined;
-  readonly #checkedBy: (() => string) | undefined;
+  readonly #options: FactoryOptions;
   #created = 0;
 
-  constructor(executor: LocalExecutor, clock: Clock, store: RunStore | undefined, checkedBy?: () => string) {
+  constructor(
+    executor: LocalExecutor,
+    clock: Clock,
+    store: RunStore | undefined,
+    options: FactoryOptions = {},
+  ) {
     this.#executor = executor;
     this.#clock = clock;
     this.#store = store;
-    this.#checkedBy = checkedBy;
+    this.#options = options;
   }
 
   /**
@@ -62,6 +70,7 @@ export class RunFactory {
     if (store === undefined) {
       const created = this.#executor.create(requested);
       setOrigin(created, origin);
+      announce(created, origin, this.#options.submissions);
       return { run: created, number: ++this.#created };
     }
     // Lists find the runs of a day by their numbers, so that times never go back.
@@ -74,9 +83,10 @@ export class RunFactory {
     log.run = run;
     const number = store.lastNumber + 1;
     const started = { ...origin, startedBy: run.startedBy };
-    const submission = toSubmission(requested, tenantId, started, this.#checkedBy?.());
+    const submission = toSubmission(requested, tenantId, started, this.#options.checkedBy?.());
     const source = toKeptSource(requested, run, this.#executor);
     store.add({ id, number, createdAt, submission }, source);
+    announce(run, origin, this.#options.submissions);
     return { run, number };
   }
 }
@@ -85,7 +95,7 @@ export class RunFactory {
 function toSubmission(
   { kind, inputs: given, source }: RequestedRun,
   tenantId: string,
-  { idempotency, trigger, startedBy, group }: RunOrigin,
+  { idempotency, trigger, startedBy, isOfFolder, group }: RunOrigin,
   checkedBy: string | undefined,
 ): StoredSubmission {
   const { params, inputs, session, options, breakpoints, labels, collect_events } = given as RunInputs;
@@ -110,6 +120,7 @@ function toSubmission(
     ...(idempotency && { idempotency }),
     ...(trigger && { trigger }),
     ...(startedBy && { started_by: startedBy }),
+    ...(isOfFolder === true && { is_of_folder: true }),
     ...(group && { group }),
     ...(checkedBy !== undefined && { checked_by: checkedBy }),
     ...(source && { rerun: { run_id: source.runId } }),
@@ -156,8 +167,28 @@ function* writeParts(
   yield { part: 'complete' };
 }
 
+/** Says who has asked for a run, and which secrets it reads. */
+function announce(run: AnyRun, { address }: RunOrigin, observer: SubmissionObserver | undefined): void {
+  if (observer === undefined) return;
+  const { id, tenantId, definitionId, startedBy, rerunOf } = run;
+  const submitted = {
+    run_id: id,
+    tenant_id: tenantId,
+    pipeline_id: definitionId,
+    started_by: startedBy,
+    rerun_of: rerunOf,
+    address,
+  };
+  observer.onSubmitted(submitted);
+  const { secrets } = run.prepared;
+  const names = Object.keys(secrets.values ?? {});
+  if (names.length > 0) observer.onSecrets(submitted, names);
+  secrets.onAdded = (added) => observer.onSecrets(submitted, added);
+}
+
 /** Call before anybody can see the run. */
-export function setOrigin(run: AnyRun, { trigger, startedBy, group }: RunOrigin): void {
+export function setOrigin(run: AnyRun, { trigger, startedBy, isOfFolder = false, group }: RunOrigin): void {
+  run.isOfFolder = isOfFolder;
   run.group = group ?? null;
   run.trigger = trigger ?? null;
   if (startedBy !== undefined) run.startedBy = startedBy;

@@ -59,10 +59,16 @@ export class DefinitionChecker {
   readonly #stepRunner: StepRunner;
   #catalog: Catalog;
   #cache = new ValidationCache();
+  #hasOtherTools = false;
 
   constructor(stepRunner: StepRunner, catalog: Catalog) {
     this.#stepRunner = stepRunner;
     this.#catalog = catalog;
+  }
+
+  /** True when runs may have been checked with other tools than those that there are now. */
+  get hasOtherTools(): boolean {
+    return this.#hasOtherTools;
   }
 
   get catalog(): Catalog {
@@ -72,6 +78,7 @@ export class DefinitionChecker {
   /** Checks definitions with other tools from now on. Those that were checked before keep theirs. */
   use(catalog: Catalog): void {
     this.#catalog = catalog;
+    this.#hasOtherTools = true;
     this.#cache = new ValidationCache();
   }
 

@@ -5,9 +5,10 @@ import type { IdempotencyKey, OnceAcceptedRun } from '../runs/idempotency.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { RerunReport } from '../runs/rerun/rerun-report.js';
+import { wholeDefinition } from '../runs/views/submission-view.js';
 import type { RerunRequest } from '../runs/rerun/rerun.js';
 import type { StoredSubmission } from '../runs/store/run-store.js';
-import type { DefinitionChecker, DefinitionSource } from './definition-checker.js';
+import { type DefinitionChecker, type DefinitionSource, toDefinitionSource } from './definition-checker.js';
 
 /** A run that a request, a schedule, a webhook, the command line, an MCP host or the library asks for (D73). */
 export interface Submission extends SubmissionOptions {
@@ -88,11 +89,20 @@ export class Submitter {
 
   /** Checks a changed definition with the values that the new run will have. */
   async #checkRerun(runId: string, { definition, ...request }: RerunSubmission): Promise<RerunRequest> {
-    if (definition === undefined) return request;
     const { queries } = this.#registry;
+    if (definition === undefined) return this.#recheck(runId, request);
     const values = await queries.rerunValues(runId, request);
     const { kind: _, ...checked } = await this.#checker.load(definition, values, queries.tenantId(runId));
     return { ...request, ...checked };
+  }
+  /** Checks the definition of the run again after a reload: a rerun calls the tools that there are now. */
+  async #recheck(runId: string, request: RerunRequest): Promise<RerunRequest> {
+    if (!this.#checker.hasOtherTools) return request;
+    const { queries } = this.#registry;
+    const definition = await queries.inspectDefinition(runId, wholeDefinition);
+    const source = toDefinitionSource({ kind: queries.kind(runId), definition });
+    const values = await queries.rerunValues(runId, request);
+    return { ...request, rechecked: await this.#checker.load(source, values, queries.tenantId(runId)) };
   }
 }
 

@@ -1,12 +1,5 @@
 import { Histogram, type HistogramConfiguration, type LabelValues } from 'prom-client';
-
-/** A line of a histogram as prom-client writes it, with the labels of its series beside its own. */
-interface Sample {
-  readonly metricName: string;
-  readonly labels: { readonly le?: number | string };
-  readonly sharedLabels: LabelValues<string>;
-  readonly value: number;
-}
+import type { Sample } from './long-metric.js';
 
 type Configuration<L extends string> = HistogramConfiguration<L> & { readonly buckets: number[] };
 

@@ -1,16 +1,21 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import { type Clock, systemClock } from '../common/clock.js';
 import { eventLoopOverruns } from '../common/scheduling/event-loop-overruns.js';
 import type { MemoryPool } from '../common/memory/memory-pool.js';
 import type { TaskPools } from '../common/scheduling/task-pools.js';
 import type { AttemptObserver } from '../execution/invocation/attempt/attempt-observer.js';
-import type { LiveEvent, TaskEvent } from '../execution/events/event.js';
+import type { TaskEvent } from '../execution/events/event.js';
 import type { TokenCounts } from '../models/model.js';
+import type { EvictionReason } from '../runs/retention.js';
+import type { RunEventListener, SettledRunListener } from '../runs/run-entry.js';
 import type { PruneReason } from '../runs/store/run-archive.js';
 import type { RunQueries } from '../runs/views/run-queries.js';
 import { CompileMetrics, type CompileOutcome } from './compile-metrics.js';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 import { EventLoopMetrics, type EventLoopMonitor } from './event-loop-metrics.js';
+import { writeLongMetric } from './long-metric.js';
 import { ModelMetrics } from './model-metrics.js';
+import { type MeasuredFolder, PipelineMetrics } from './pipeline-metrics.js';
 import { addPoolGauges } from './pool-metrics.js';
 import { RunMetrics, TaskMetrics } from './run-metrics.js';
 
@@ -18,7 +23,7 @@ const OUTCOMES = { finish: 'succeeded', fail: 'failed' } as const;
 
 /**
  * The metrics of a server for Prometheus (D35). Runs, tenants and paths are never labels: each label
- * value is a time series of its own, and their number is unlimited.
+ * value is a time series of its own, and their number is unlimited. That of pipelines is bounded.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -28,10 +33,12 @@ export class Metrics {
   readonly #compilations = new CompileMetrics(this.#registry);
   readonly #requests = new RequestMetrics(this.#registry);
   readonly #reloads = addReloadCounter(this.#registry);
+  readonly #pipelines: PipelineMetrics;
   readonly #eventLoop: EventLoopMetrics;
   readonly #processRegistry = processMetrics();
 
-  constructor(monitor?: EventLoopMonitor) {
+  constructor(monitor?: EventLoopMonitor, clock: Clock = systemClock) {
+    this.#pipelines = new PipelineMetrics(clock);
     this.#eventLoop = new EventLoopMetrics(this.#registry, monitor);
   }
 
@@ -54,12 +61,18 @@ export class Metrics {
         texts.push(await text);
       }
     }
+    for (const metric of this.#pipelines.list()) texts.push(await writeLongMetric(metric, pause));
     return `${texts.join('\n\n')}\n`;
   }
 
   /** Counts a run that was deleted because it exceeded a limit of the store. */
   recordPruned(reason: PruneReason): void {
     this.#runs.recordPruned(reason);
+  }
+
+  /** Counts a settled run that has left the memory. */
+  recordEvicted(reason: EvictionReason): void {
+    this.#runs.recordEvicted(reason);
   }
 
   /** Counts a run that a schedule or a webhook did not start, because others of its definition were at work (D81). */
@@ -93,12 +106,16 @@ export class Metrics {
   }
 
   /** Receives every event of every run. */
-  readonly onEvent = (event: LiveEvent): void => {
-    if (event.kind === 'run') this.#runs.recordStatus(event.status);
+  readonly onEvent: RunEventListener = (event, run): void => {
+    if (event.kind === 'run') this.#pipelines.recordStatus(event.status, run);
+    else if (event.kind === 'retry') this.#pipelines.recordRetry(run);
     else if (event.kind === 'usage') this.#models.record(event.usage);
     else if (event.kind === 'finish' || event.kind === 'fail') this.#recordTask(event);
     else if (event.kind === 'skip') this.#tasks.recordSkip(event.tool);
   };
+
+  /** Receives every run that has settled. */
+  readonly onSettled: SettledRunListener = (run) => this.#pipelines.recordSettled(run);
 
   /** Observes every attempt. */
   readonly onAttempt: AttemptObserver = ({ tool, attempt }) => this.#tasks.startAttempt(tool, attempt);
@@ -106,6 +123,11 @@ export class Metrics {
   /** Reads the number of runs here whenever the metrics are read. */
   watch(runs: RunQueries): void {
     this.#runs.watch(runs);
+  }
+
+  /** Reads the definitions of the folder, and their schedules, whenever the metrics are read. */
+  watchFolder(folder: MeasuredFolder): void {
+    this.#pipelines.watchFolder(folder);
   }
 
   /** Reads the memory of the server from this pool whenever the metrics are read. */
@@ -122,6 +144,7 @@ export class Metrics {
   close(): void {
     this.#eventLoop.close();
     this.#registry.clear();
+    this.#pipelines.close();
   }
 
   #recordTask(event: TaskEvent): void {

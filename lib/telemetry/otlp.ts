@@ -13,7 +13,7 @@ import { createNodeAgent } from '../common/requests/node-agent.js';
 import type { Outbound } from '../common/requests/outbound.js';
 import type { AttemptObserver } from '../execution/invocation/attempt/attempt-observer.js';
 import type { LiveEvent } from '../execution/events/event.js';
-import type { RunIdentity } from '../runs/run-entry.js';
+import type { RunIdentity, SettledRun } from '../runs/run-entry.js';
 import { RunTracer } from './run-spans.js';
 import { Spans } from './spans.js';
 
@@ -31,7 +31,7 @@ export interface TraceSettings {
 /** Observes all runs and exports a trace of each. */
 export interface Tracing {
   readonly onEvent: (event: LiveEvent, run: RunIdentity) => void;
-  readonly onSettled: (runId: string) => void;
+  readonly onSettled: (run: Pick<SettledRun, 'id'>) => void;
   readonly onAttempt: AttemptObserver;
   /** Exports the remaining spans, for at most three seconds. Never rejects. */
   close(): Promise<void>;

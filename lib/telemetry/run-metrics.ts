@@ -1,31 +1,24 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { RunStatus } from '../../machines/types.js';
+import type { EvictionReason } from '../runs/retention.js';
 import type { PruneReason } from '../runs/store/run-archive.js';
 import type { RunQueries } from '../runs/views/run-queries.js';
 import { DurationHistogram, type DurationSeries } from './duration-histogram.js';
 
 const PRUNE_REASONS: readonly PruneReason[] = ['age', 'number', 'bytes', 'keep'];
 
+const EVICTION_REASONS: readonly EvictionReason[] = ['age', 'number', 'bytes', 'memory'];
+
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
 
-/** The number of runs by status: how many have reached it, and how many have it now. */
+/** The runs that are there, and those that are not: pruned, evicted or skipped. */
 export class RunMetrics {
-  readonly #total: Counter<'status'>;
   readonly #pruned: Counter<'reason'>;
+  readonly #evicted: Counter<'reason'>;
   readonly #skipped: Counter<'by'>;
-  /** Counts since the last read: adding to a plain number is much faster than to a Counter. */
-  readonly #unread = new Map<RunStatus, number>();
   #runs: RunQueries | undefined;
 
   constructor(registry: Registry) {
-    this.#total = new Counter({
-      name: 'wavetrain_runs_total',
-      help: 'Runs that have reached a status since the server started. Every run starts as queued.',
-      labelNames: ['status'],
-      registers: [registry],
-      collect: () => this.#collect(),
-    });
-    for (const status of STATUSES) this.#total.inc({ status }, 0);
     this.#pruned = new Counter({
       name: 'wavetrain_runs_pruned_total',
       help: 'Settled runs that were deleted from the store since the server started, by the limit that they exceeded.',
@@ -33,6 +26,13 @@ export class RunMetrics {
       registers: [registry],
     });
     for (const reason of PRUNE_REASONS) this.#pruned.inc({ reason }, 0);
+    this.#evicted = new Counter({
+      name: 'wavetrain_runs_evicted_total',
+      help: 'Settled runs that have left the memory since the server started, by the limit that they exceeded, or because others needed it. Without a store, they are gone.',
+      labelNames: ['reason'],
+      registers: [registry],
+    });
+    for (const reason of EVICTION_REASONS) this.#evicted.inc({ reason }, 0);
     this.#skipped = new Counter({
       name: 'wavetrain_runs_skipped_total',
       help: 'Runs that a schedule or a webhook did not start, because as many of their definition were at work as max_running allows.',
@@ -50,21 +50,16 @@ export class RunMetrics {
     this.#runs = runs;
   }
 
-  recordStatus(status: RunStatus): void {
-    this.#unread.set(status, (this.#unread.get(status) ?? 0) + 1);
-  }
-
   recordPruned(reason: PruneReason): void {
     this.#pruned.inc({ reason });
   }
 
-  recordSkipped(by: 'schedule' | 'webhook'): void {
-    this.#skipped.inc({ by });
+  recordEvicted(reason: EvictionReason): void {
+    this.#evicted.inc({ reason });
   }
 
-  #collect(): void {
-    for (const [status, count] of this.#unread) this.#total.inc({ status }, count);
-    this.#unread.clear();
+  recordSkipped(by: 'schedule' | 'webhook'): void {
+    this.#skipped.inc({ by });
   }
 
   #addKeptGauge(registry: Registry): void {

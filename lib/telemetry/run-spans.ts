@@ -2,7 +2,7 @@ import type { Attributes, Span } from '@opentelemetry/api';
 import { type Clock, Timeline } from '../common/clock.js';
 import type { AttemptInfo, AttemptObserver } from '../execution/invocation/attempt/attempt-observer.js';
 import type { LiveEvent, SubPipelineEvent } from '../execution/events/event.js';
-import type { RunIdentity } from '../runs/run-entry.js';
+import type { RunIdentity, SettledRun } from '../runs/run-entry.js';
 import { type EndSpan, type PipelineEvent, PipelineSpans } from './pipeline-spans.js';
 import { recordError, type Spans } from './spans.js';
 
@@ -29,9 +29,9 @@ export class RunTracer {
   };
 
   /** Ends the trace of a run whose handlers have run: none of its events says that they have ended (D80). */
-  readonly onSettled = (runId: string): void => {
-    this.#runs.get(runId)?.endHandled();
-    this.#runs.delete(runId);
+  readonly onSettled = ({ id }: Pick<SettledRun, 'id'>): void => {
+    this.#runs.get(id)?.endHandled();
+    this.#runs.delete(id);
   };
 
   readonly onAttempt: AttemptObserver = (attempt) => {

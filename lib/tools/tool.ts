@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../common/clock.js';
+import { withArrayTypes } from '../common/json-schema/keywords.js';
 import type { Json, JsonObject } from '../common/json/json.js';
 import type { ClientCertificate } from '../common/requests/outbound.js';
 import type { ModelPurpose, ToolModels } from '../models/model.js';
@@ -7,6 +8,7 @@ import type { CommandResult, ToolCommand } from './commands/command.js';
 import type { ToolConnections } from './connections/connection.js';
 import type { ToolArtifacts } from './files/artifacts.js';
 import type { FileAccess } from './files/access.js';
+import { findDeclarationProblem, type INPUT_FORMATS } from './inputs/check-declaration.js';
 
 /** A JSON Schema (2020-12), as TypeScript infers it from a declaration. */
 export interface InputSchema {
@@ -30,11 +32,11 @@ export interface InputDeclaration {
   readonly maxLength?: number;
   readonly pattern?: string;
   /**
-   * The format of a value in a pipeline is checked when the pipeline is validated: a JSONata expression; and of
-   * built-in tools the numbers of pages, the types of columns, `provider/model`, the fields of a document, and the end
+   * The format of a value in a pipeline is checked when the pipeline is validated: a JSONata expression; beside it, its
+   * bindings, which say that it can read no other variables, and call no functions but those of JSONata; and of built-in tools the numbers of pages, the types of columns, `provider/model`, the fields of a document, and the end
    * of a period.
    */
-  readonly format?: 'jsonata' | 'sql' | 'page-ranges' | 'column-types' | 'model' | 'fields' | 'period-end';
+  readonly format?: (typeof INPUT_FORMATS)[number];
   readonly minItems?: number;
   readonly maxItems?: number;
   /** The schema of each element of a list. */
@@ -348,21 +350,24 @@ export interface ToolDeclaration<M extends InputDeclarations> {
  * Defines a tool. The declaration is the source of the catalog's metadata, of the validation of resolved inputs and
  * of the types of `run` (D48).
  *
- * @throws TypeError when the name is not made of lower-case letters, digits and `_`, with `.` between parts
+ * @throws TypeError when the name is not made of lower-case letters, digits and `_`, with `.` between parts, and for a
+ * mistake in the declaration, of which it names the input at fault
  */
 export function defineTool<const M extends InputDeclarations>(
   declaration: ToolDeclaration<M> & {
     readonly run: (inputs: InputsOf<M>, context: ToolContext, registries?: Registries) => unknown;
   },
 ): Tool {
-  const { name, description, openInputs = false, version, repeatable, pure, usesModel, run } = declaration;
-  const inputs = normalizeInputs(declaration.inputs);
+  const { name, openInputs = false, version, repeatable, pure, usesModel, run } = declaration;
   if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name))
     throw new TypeError(`"${name}" is not a tool name: use lower-case letters, digits and _`);
+  const problem = findDeclarationProblem({ ...declaration });
+  if (problem !== undefined) throw new TypeError(`"${name}" cannot be defined: ${problem}`);
+  const inputs = normalizeInputs(declaration.inputs);
   const output = declaration.output ?? { name: 'output', description: 'the result', type: 'any' };
   return {
     name,
-    description,
+    description: declaration.description ?? '',
     inputs,
     openInputs,
     output,
@@ -374,11 +379,11 @@ export function defineTool<const M extends InputDeclarations>(
   };
 }
 
-/** Writes `list` as JSON Schema does. */
-export function normalizeInputs(inputs: InputDeclarations): Record<string, ToolInput> {
-  const normalized = Object.entries(inputs).map(([name, { type, ...others }]): [string, ToolInput] => [
+/** Writes `list` as JSON Schema does, at any depth. */
+function normalizeInputs(inputs: InputDeclarations): Record<string, ToolInput> {
+  const normalized = Object.entries(inputs).map(([name, declared]): [string, ToolInput] => [
     name,
-    type === undefined ? others : { type: type === 'list' ? 'array' : type, ...others },
+    { ...(withArrayTypes(declared) as ToolInput), description: declared.description ?? '' },
   ]);
   return Object.fromEntries(normalized);
 }

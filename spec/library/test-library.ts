@@ -84,6 +84,7 @@ export class TestLibrary {
       store,
       parseText: this.parser.parse,
       ...(admission && { admission }),
+      onSettled: (run) => this.#scheduler?.onSettled(run),
     });
     this.#checker = new DefinitionChecker(this.registry.stepRunner, this.#catalog);
     this.#submitter = new Submitter(this.registry, this.#checker);

@@ -39,7 +39,7 @@ class HeldProvider implements ModelProvider {
 
 function createModels(
   provider: ModelProvider,
-  options: Pick<ModelsOptions, 'inFlight' | 'random'> = {},
+  options: Pick<ModelsOptions, 'inFlight' | 'random' | 'onWait'> = {},
 ): Models {
   const config = readModelConfig({ OPENAI_API_KEY: 'k', COMPATIBLE_BASE_URL: 'http://127.0.0.1/v1' });
   return new Models({ config, loadProvider: () => Promise.resolve(provider), random: () => 0, ...options });
@@ -288,5 +288,29 @@ describe('requests to language models (D50)', () => {
       message: 'the model "anthropic/claude-haiku-4-5" needs the variable ANTHROPIC_API_KEY',
       retryable: false,
     });
+  });
+
+  it('say for which model somebody waits, until its first text, or its end', async () => {
+    const steps: string[] = [];
+    const onWait = (model: string) => {
+      steps.push(`asked ${model}`);
+      return () => void steps.push('answered');
+    };
+    const provider: ModelProvider = {
+      name: 'talking',
+      async *stream(): AsyncGenerator<AnswerPart> {
+        yield { type: 'progress' };
+        steps.push('at work');
+        yield { type: 'text', text: 'hi' };
+        steps.push('has begun');
+        yield END;
+      },
+    };
+    await ask(createModels(provider, { onWait }), createCaller());
+    expect(steps).to.deep.equal(['asked openai/m', 'at work', 'answered', 'has begun', 'answered']);
+    steps.length = 0;
+    const broken = failing(1, new ModelError('bad_request', 'no'));
+    await catchRejection(ask(createModels(broken, { onWait }), createCaller()));
+    expect(steps).to.deep.equal(['asked openai/m', 'answered']);
   });
 });

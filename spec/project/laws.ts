@@ -160,8 +160,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     types: ['memory', 'pipelines', 'plans', 'scheduling', 'wire'],
     reason: 'whatever runs was checked before, so only the types of pipelines and plans are needed',
   },
+  audit: {
+    may: ['clock', 'errors', 'files', 'memory', 'scheduling', 'wire'],
+    reason: 'it keeps who did what, and knows nothing of what was done',
+  },
   runs: {
     may: [
+      'audit',
       'clock',
       'errors',
       'execution',
@@ -214,6 +219,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   http: {
     may: [
+      'audit',
       'clock',
       'compile',
       'definition',
@@ -242,11 +248,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   client: {
     may: ['clock', 'errors'],
-    types: ['compile', 'execution', 'machines', 'pipelines', 'plans', 'runs', 'tools', 'wire'],
+    types: ['audit', 'compile', 'execution', 'machines', 'pipelines', 'plans', 'runs', 'tools', 'wire'],
     reason: 'it knows a server by its address and the wire format by its types',
   },
   cli: {
     may: [
+      'audit',
       'client',
       'clock',
       'compile',
@@ -333,7 +340,8 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   },
   croner: { rooms: ['definition'], reason: 'one file computes when schedules are due, on demand' },
   yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
-  typebox: { rooms: ['definition', 'http', 'wire'], reason: 'it declares schemas' },
+  '@types/node': { rooms: [], reason: 'the types of the package name those of Node.js' },
+  typebox: { rooms: ['audit', 'definition', 'http', 'wire'], reason: 'it declares schemas' },
   'fastest-levenshtein': { rooms: ['definition'], reason: 'one function suggests names' },
   ajv: {
     rooms: ['json-schema'],

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { cp, mkdir, readFile, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -165,24 +165,73 @@ console.log(JSON.stringify(outputs));
     await writeFile(join(cwd, 'use.mjs'), source);
     const { stdout } = await execute(process.execPath, ['use.mjs'], { cwd });
     expect(stdout.trim()).to.equal('{"a":42}');
-    const tsc = [
-      join(project, 'node_modules', 'typescript', 'bin', 'tsc'),
-      '--noEmit',
-      '--strict',
-      '--skipLibCheck',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2022',
-      '--lib',
-      'es2023',
-      '--types',
-      '',
-      'use.mts',
-    ];
-    await writeFile(join(cwd, 'console.d.ts'), 'declare const console: { log(text: string): void };');
-    await execute(process.execPath, [...tsc, 'console.d.ts'], { cwd });
+    await compile({ 'use.mts': source });
   });
+
+  /** Programs that use an entry as a project does that has installed nothing else, and switches on all that is strict. */
+  const programs: Readonly<Record<string, string>> = {
+    wavetrain: `import { defineTool, inspectRun, LocalExecutor, RunRegistry, type LocalExecutorOptions } from 'wavetrain';
+export const tool = defineTool({
+  name: 'pick', description: '', run: async ({ rows, first }, { fetch }) => (first ? rows[0] : (await fetch('x')).bytes.length),
+  inputs: { rows: { type: 'list', items: { type: 'list' }, required: true, description: '' }, first: { type: 'boolean', default: true, description: '' } },
+});
+export function watch(executor: LocalExecutor, seen: string[]): void {
+  inspectRun(executor, 'r').subscribe((event) => {
+    if (event.type === '@xstate.snapshot') seen.push(event.actorRef.sessionId, event.snapshot.status);
+  });
+}
+export const options: LocalExecutorOptions = {};
+export const registry: typeof RunRegistry = RunRegistry;
+// @ts-expect-error -- there is no such event
+export const wrong = (executor: LocalExecutor) => inspectRun(executor, 'r').subscribe((event) => event.type === '@xstate.nothing');`,
+    'wavetrain/client': `import { WavetrainClient } from 'wavetrain/client';
+export async function follow(client: WavetrainClient): Promise<number> {
+  const { run_id } = await client.submit('{}');
+  for await (const event of client.events(run_id)) if (event.kind === 'fail') return event.seq;
+  return 0;
+}`,
+    'wavetrain/testing': `import { MemoryBlackboard } from 'wavetrain';
+import { blackboardSuite } from 'wavetrain/testing';
+export const cases = blackboardSuite({ create: () => new MemoryBlackboard() });`,
+  };
+
+  /** Compiles files without `skipLibCheck`, each for itself. */
+  async function compile(files: Readonly<Record<string, string>>): Promise<void> {
+    const folder = join(cwd, 'compiled');
+    await mkdir(folder, { recursive: true });
+    const compilerOptions = {
+      module: 'nodenext',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      noImplicitOverride: true,
+      skipLibCheck: false,
+      noEmit: true,
+      types: [],
+    };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    const config = { compilerOptions, files: Object.keys(files) };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    const tsc = join(project, 'node_modules', 'typescript', 'bin', 'tsc');
+    await execute(process.execPath, [tsc, '-p', folder]).catch((error: { readonly stdout: string }) =>
+      expect.fail(error.stdout),
+    );
+  }
+
+  it('has types for each of its entries', () => {
+    const { exports } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as {
+      readonly exports: Readonly<Record<string, string | object>>;
+    };
+    const entries = Object.entries(exports).filter(([, target]) => typeof target === 'object');
+    const names = entries.map(([entry]) => join('wavetrain', entry));
+    expect(Object.keys(programs)).to.have.members(names);
+  });
+
+  for (const [entry, source] of Object.entries(programs)) {
+    it(`compiles in an empty TypeScript project that imports ${entry}, without skipLibCheck`, async () => {
+      await compile({ 'program.mts': source });
+    });
+  }
 
   it('installs as the README says, and runs its library example, in a folder made by npm init -y', async () => {
     expect(printed.trim().split('\n').at(-1)).to.equal(version);

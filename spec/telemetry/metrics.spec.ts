@@ -28,11 +28,20 @@ describe('Metrics', () => {
     for (const metrics of opened.splice(0)) metrics.close();
   });
 
-  const NONE_PRUNED_OR_SKIPPED = {
+  const NONE_OF_OTHERS = {
     ...Object.fromEntries(
       ['age', 'number', 'bytes', 'keep'].map((reason) => [`pruned_total{reason="${reason}"}`, 0]),
     ),
+    ...Object.fromEntries(
+      ['age', 'number', 'bytes', 'memory'].map((reason) => [`evicted_total{reason="${reason}"}`, 0]),
+    ),
     ...Object.fromEntries(['schedule', 'webhook'].map((by) => [`skipped_total{by="${by}"}`, 0])),
+    ...Object.fromEntries(
+      ['queued', 'running', 'succeeded', 'failed', 'cancelled'].map((status) => [
+        `total{pipeline="other",status="${status}",trigger="none"}`,
+        0,
+      ]),
+    ),
   };
 
   it('counts runs by status, and reports queued, running and kept runs (D25, D26)', async () => {
@@ -40,11 +49,11 @@ describe('Metrics', () => {
     const [first = '', second = '', third = ''] = await held.submitAll(['a', 'b', 'a']);
     const before = await readSamples(metrics);
     expect(under(before, 'wavetrain_runs_')).to.deep.equal({
-      'total{status="queued"}': 3,
-      'total{status="running"}': 2,
-      'total{status="succeeded"}': 0,
-      'total{status="failed"}': 0,
-      'total{status="cancelled"}': 0,
+      'total{pipeline="held",status="queued",trigger="none"}': 3,
+      'total{pipeline="held",status="running",trigger="none"}': 2,
+      'total{pipeline="held",status="succeeded",trigger="none"}': 0,
+      'total{pipeline="held",status="failed",trigger="none"}': 0,
+      'total{pipeline="held",status="cancelled",trigger="none"}': 0,
       'kept{status="queued"}': 1,
       'kept{status="running"}': 2,
       'kept{status="succeeded"}': 0,
@@ -52,7 +61,7 @@ describe('Metrics', () => {
       'kept{status="cancelled"}': 0,
       queued: 1,
       running: 2,
-      ...NONE_PRUNED_OR_SKIPPED,
+      ...NONE_OF_OTHERS,
     });
     await held.registry.cancel(third);
     held.findCall(second).reject(new Error('no'));
@@ -61,11 +70,11 @@ describe('Metrics', () => {
     held.registry.remove(first);
     const after = await readSamples(metrics);
     expect(under(after, 'wavetrain_runs_')).to.deep.equal({
-      'total{status="queued"}': 3,
-      'total{status="running"}': 2,
-      'total{status="succeeded"}': 1,
-      'total{status="failed"}': 1,
-      'total{status="cancelled"}': 1,
+      'total{pipeline="held",status="queued",trigger="none"}': 3,
+      'total{pipeline="held",status="running",trigger="none"}': 2,
+      'total{pipeline="held",status="succeeded",trigger="none"}': 1,
+      'total{pipeline="held",status="failed",trigger="none"}': 1,
+      'total{pipeline="held",status="cancelled",trigger="none"}': 1,
       'kept{status="queued"}': 0,
       'kept{status="running"}': 0,
       'kept{status="succeeded"}': 0,
@@ -73,7 +82,7 @@ describe('Metrics', () => {
       'kept{status="cancelled"}': 1,
       queued: 0,
       running: 0,
-      ...NONE_PRUNED_OR_SKIPPED,
+      ...NONE_OF_OTHERS,
     });
   });
 
@@ -83,11 +92,15 @@ describe('Metrics', () => {
     await held.registry.cancel(run);
     const draining = await readSamples(metrics);
     expect(draining.get('wavetrain_runs_running')).to.equal(1);
-    expect(draining.get('wavetrain_runs_total{status="cancelled"}')).to.equal(1);
+    expect(draining.get('wavetrain_runs_total{pipeline="held",status="cancelled",trigger="none"}')).to.equal(
+      1,
+    );
     await held.complete(run);
     const settled = await readSamples(metrics);
     expect(settled.get('wavetrain_runs_running')).to.equal(0);
-    expect(settled.get('wavetrain_runs_total{status="cancelled"}')).to.equal(1);
+    expect(settled.get('wavetrain_runs_total{pipeline="held",status="cancelled",trigger="none"}')).to.equal(
+      1,
+    );
   });
 
   it('reports durations of tasks in seconds, by tool and outcome', async () => {
@@ -239,7 +252,7 @@ describe('Metrics', () => {
     });
   });
 
-  it('has no labels for runs, tenants, pipelines and tasks', async () => {
+  it('has no labels for runs, tenants and tasks', async () => {
     const { metrics, held } = counted();
     const series = async (): Promise<string[]> => [...(await readSamples(metrics)).keys()];
     await held.complete(await held.submit('tenant-one'));
@@ -248,7 +261,7 @@ describe('Metrics', () => {
     await held.complete(run);
     expect((await series()).filter((name) => name.startsWith('wavetrain_'))).to.deep.equal(before);
     const text = await metrics.read();
-    for (const name of [run, 'tenant-', '"held"', '"a"']) expect(text).not.to.include(name);
+    for (const name of [run, 'tenant-', '"a"']) expect(text).not.to.include(name);
   });
 
   it('reports the process under the standard names of Node.js dashboards', async () => {
@@ -270,12 +283,13 @@ describe('Metrics', () => {
     const [one, other] = [counted(), counted()];
     await one.held.submit();
     const readSample = async ({ metrics }: { metrics: Metrics }): Promise<number | undefined> =>
-      (await readSamples(metrics)).get('wavetrain_runs_total{status="queued"}');
+      (await readSamples(metrics)).get(
+        'wavetrain_runs_total{pipeline="held",status="queued",trigger="none"}',
+      );
     expect(await readSample(one)).to.equal(1);
-    expect(await readSample(other)).to.equal(0);
+    expect(await readSample(other)).to.equal(undefined);
     one.metrics.close();
     expect(await readSample(one)).to.equal(undefined);
-    expect(await readSample(other)).to.equal(0);
   });
 
   it('monitors the event loop until it is closed', () => {
@@ -308,6 +322,6 @@ describe('Metrics', () => {
     const text = await metrics.read(async () => {
       pauses++;
     });
-    expect(pauses).to.equal(text.match(/^# TYPE /gm)?.length);
+    expect(pauses).to.be.at.least(text.match(/^# TYPE /gm)?.length ?? 0);
   });
 });

@@ -4,7 +4,7 @@ import type { EventLocation, LiveEvent } from '../../lib/execution/events/event.
 import type { JournalEntry } from '../../lib/execution/events/journal.js';
 import { TracedRuns } from './traced-runs.js';
 
-const RUN = { run_id: 'run-1', tenant_id: 'acme', pipeline_id: 'p' };
+const RUN = { run_id: 'run-1', tenant_id: 'acme', pipeline_id: 'p', trigger: null, is_of_folder: false };
 const TASK = { task_id: 't', tool: 'run_pipeline', wave: 0 } as const;
 
 /** A run whose events the spec emits. */

@@ -21,23 +21,26 @@ describe('Metrics of plans', () => {
   afterEach(() => metrics.close());
 
   async function totals(): Promise<Record<string, number>> {
-    return under(await readSamples(metrics), 'wavetrain_runs_total');
+    return under(await readSamples(metrics), 'wavetrain_runs_total{pipeline="plan",');
   }
 
   it('count a plan as one run, and not its sub-pipelines', async () => {
     const first = await plans.submitPlan({ plan_concurrency: 2 });
-    expect(await totals()).to.include({ '{status="queued"}': 1, '{status="running"}': 1 });
+    expect(await totals()).to.include({
+      'status="queued",trigger="none"}': 1,
+      'status="running",trigger="none"}': 1,
+    });
     await plans.runToEnd(first, ['a/t']);
     const second = await plans.submitPlan();
     await plans.runToEnd(second);
     const third = await plans.submitPlan();
     await plans.registry.cancel(third, { force: true });
     expect(await totals()).to.deep.equal({
-      '{status="queued"}': 3,
-      '{status="running"}': 3,
-      '{status="succeeded"}': 1,
-      '{status="failed"}': 1,
-      '{status="cancelled"}': 1,
+      'status="queued",trigger="none"}': 3,
+      'status="running",trigger="none"}': 3,
+      'status="succeeded",trigger="none"}': 1,
+      'status="failed",trigger="none"}': 1,
+      'status="cancelled",trigger="none"}': 1,
     });
   });
 

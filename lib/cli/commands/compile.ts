@@ -22,6 +22,7 @@ import { readText } from '../input/read-file.js';
 import { PROGRAM } from '../package-info.js';
 import { untilSignal } from '../input/process-events.js';
 import { assertNoOwnTools, callServer } from '../runs/server-client.js';
+import { CompileLine } from '../progress/compile-line.js';
 import { modelLines } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
 import { escapeControlCharacters, toSingleLine, wrapLine } from '../render/text.js';
@@ -84,19 +85,20 @@ export class CompileCommand extends CatalogCommand {
     const prompt = await this.#readPrompt();
     const output = this.output === undefined ? undefined : await findOutput(this.output, context);
     const { model } = this;
+    const line = new CompileLine(this, context);
     const onProgress = ({ state, attempt }: CompileProgress): void =>
-      this.#showProgress(`${WORDS[state]} (answer ${attempt}) …`);
+      line.show(`${WORDS[state]} (answer ${attempt}) …`);
     const options = { model, maxRepairs, signal, onProgress };
     try {
       const result = await (this.server === undefined
         ? this.#compileHere(prompt, options)
         : this.#compileOnServer(prompt, options));
-      this.#showProgress('');
+      line.close();
       this.#printEffort(result);
       await this.#printResult(result, output);
       return EXIT.done;
     } catch (error) {
-      this.#showProgress('');
+      line.close();
       if (signal.aborted) return EXIT.interrupted;
       if (errorCode(error) !== 'compile_failed') throw error;
       this.#printEffort(effortOf(error));
@@ -109,22 +111,26 @@ export class CompileCommand extends CatalogCommand {
     const { context } = this;
     const catalog = await loadCatalog(this.tools, readConfig(context.env), context, { file: this.mcp });
     const { compile, createModels } = await import('../lazy/compile.js');
-    const models = createModels(readModelConfig(context.env), { folders: [context.cwd] });
+    const { clock, modelWaits } = context;
+    const models = createModels(readModelConfig(context.env), {
+      folders: [context.cwd],
+      onWait: (name) => modelWaits.begin(name, clock),
+    });
     const { allowCommands } = this;
-    return compile(prompt, { ...options, models, catalog, allowCommands, clock: context.clock });
+    return compile(prompt, { ...options, models, catalog, allowCommands, clock });
   }
 
   async #compileOnServer(prompt: string, options: CompileRequestOptions): Promise<CompileResult> {
     assertNoOwnTools(this);
     if (this.allowCommands)
       throw new UsageError('--allow-commands is for a definition that is written here', 'leave out --server');
-    return callServer(this, this.context, (client) => client.compile(prompt, options));
-  }
-
-  /** Replaces the line on a terminal that says what is being done. */
-  #showProgress(text: string): void {
-    const { stderr, env } = this.context;
-    if (!this.json && detectTerminal(stderr, env).canRedraw) stderr.write(`\r\u001B[K${text}`);
+    const { modelWaits, clock } = this.context;
+    const answered = modelWaits.begin(toSingleLine(this.server ?? ''), clock);
+    try {
+      return await callServer(this, this.context, (client) => client.compile(prompt, options));
+    } finally {
+      answered();
+    }
   }
 
   async #readPrompt(): Promise<string> {

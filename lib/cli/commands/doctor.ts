@@ -1,15 +1,17 @@
 import { constants, existsSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { getHeapStatistics } from 'node:v8';
 import { Command } from 'clipanion';
-import { type Config, readConfig, VARIABLES } from '../../common/config/config.js';
+import { type Config, readConfig, readProviderConfig, VARIABLES } from '../../common/config/config.js';
 import { type Environment, type EnvironmentVariable } from '../../common/config/environment.js';
-import { readStoreFile } from '../../common/config/server-config.js';
+import { readNetworkConfig } from '../../common/config/network-config.js';
+import { readServerConfig, readStoreFile } from '../../common/config/server-config.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
 import { readCommands } from '../../common/config/allowed-commands.js';
 import { readModelConfig } from '../../common/config/model-config.js';
-import { formatCount } from '../../common/text.js';
+import { formatCount, joinFirst } from '../../common/text.js';
 import { chooseModel, configuredProviders } from '../../models/choose-model.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
@@ -18,6 +20,7 @@ import { formatSize } from '../store/store-command.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { describeConnections } from '../input/connections.js';
 import { describeSecrets } from '../input/secrets.js';
+import { unknownVariables } from './serve/env-file.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
@@ -34,14 +37,21 @@ export class DoctorCommand extends Command<CliContext> {
   static override paths = [['doctor']];
   static override usage = Command.Usage({
     description: 'checks the environment: Node.js, variables, folders, tools and terminal',
-    details: 'The exit status is 0 if everything works and 3 if something is broken.',
+    details: `
+      Shows what is set, what is missing and what is wrong, with what to do. The exit status is 0 if everything works and 3
+      if something is broken.
+
+      docs/operation/settings.md describes all variables, and says which a running server reads again.
+    `,
     examples: [
       ['check the environment', '$0 doctor'],
+      ['list all variables', '$0 doctor --all'],
       ['check that your own tools load', '$0 doctor --tools tools.ts'],
     ],
   });
 
-  json = flagOption`--json print the findings as one JSON document`;
+  json = flagOption`--json print the findings, all of them, as one JSON document`;
+  all = flagOption`--all also list the variables that are not set`;
   tools = listOption`--tools ${TOOLS_OPTION}`;
   envFile = textOption`--env-file ${ENV_FILE_OPTION}`;
 
@@ -50,11 +60,14 @@ export class DoctorCommand extends Command<CliContext> {
     const { context } = this;
     await readEnvFile(this.envFile, context);
     const { config, findings: configFindings } = checkConfig(context.env);
+    const variables = checkVariables(context.env);
     const findings: DoctorFinding[] = [
       { name: PROGRAM, state: 'ok', found: readPackageJson().version },
       checkNode(),
       ...configFindings,
-      ...checkVariables(context.env),
+      ...checkUnknownVariables(context.env),
+      ...variables,
+      await checkKeys(context),
       await checkModels(context.env),
       await checkSecrets(context),
       await checkConnections(context),
@@ -68,7 +81,16 @@ export class DoctorCommand extends Command<CliContext> {
     ];
     const areOk = findings.every(({ state }) => state !== 'broken');
     if (this.json) printJson({ ok: areOk, findings }, context);
-    else printFindings(findings, context);
+    else {
+      const hidden = this.all ? [] : variables.filter(({ state }) => state === 'missing');
+      const shown = findings.filter((finding) => !hidden.includes(finding));
+      printFindings(shown, context);
+      if (hidden.length > 0) {
+        context.stdout.write(
+          `\n${hidden.length} variables are not set: ${PROGRAM} doctor --all lists them\n`,
+        );
+      }
+    }
     return areOk ? EXIT.done : EXIT.failed;
   }
 }
@@ -91,13 +113,60 @@ export function checkNode(version: string = process.versions.node): DoctorFindin
 
 /** An invalid configuration is a finding; the other checks continue without it. */
 function checkConfig(env: Environment): { readonly config: Config; readonly findings: DoctorFinding[] } {
+  let config: Config = { fileRoots: [], writeRoots: [], tools: [] };
+  const readers = [
+    () => void (config = readConfig(env)),
+    () => readServerConfig(env, getHeapStatistics().heap_size_limit),
+    () => readNetworkConfig(env),
+    () => readProviderConfig(env),
+  ];
+  const problems = new Set(readers.flatMap(findProblem));
+  const findings = [...problems].map((found) => ({ name: 'configuration', state: 'broken', found }) as const);
+  return { config, findings };
+}
+
+function findProblem(read: () => unknown): string[] {
   try {
-    return { config: readConfig(env), findings: [] };
+    read();
+    return [];
   } catch (error) {
-    const finding: DoctorFinding = { name: 'configuration', state: 'broken', found: errorMessage(error) };
-    return { config: { fileRoots: [], writeRoots: [], tools: [] }, findings: [finding] };
+    return [errorMessage(error)];
   }
 }
+
+/** Reports misspelt variables: they have no effect. */
+function checkUnknownVariables(env: Environment): DoctorFinding[] {
+  return unknownVariables(env).map(({ name, meant }) => ({
+    name,
+    state: 'broken',
+    found: 'unknown: there is no such variable',
+    advice:
+      meant === undefined
+        ? `remove it: ${PROGRAM} doctor --all lists all that there are`
+        : `did you mean ${meant}?`,
+  }));
+}
+
+/** Reads the keys file of a server, and names its keys, which are no secrets (D37). */
+function checkKeys({ env, cwd }: CliContext): Promise<DoctorFinding> {
+  return check('API keys', 'fix the file that SERVICE_API_KEYS_FILE names, or the variable', async () => {
+    const file = env['SERVICE_API_KEYS_FILE']?.trim() ?? '';
+    if (file === '') {
+      const advice = `optional: \`${PROGRAM} keys new --file keys.yaml\` and SERVICE_API_KEYS_FILE=keys.yaml let other machines in`;
+      return missing('none: a server started here serves this machine only', advice);
+    }
+    const { readKeysFile } = await import('../lazy/keys.js');
+    const keys = await readKeysFile(resolve(cwd, file));
+    return ok(
+      `${formatCount(keys.length, 'key')}: ${joinFirst(
+        keys.map(({ name }) => name),
+        MAX_NAMED,
+      )}`,
+    );
+  });
+}
+
+const MAX_NAMED = 10;
 
 /** Lists which variables are set, without the values of secret ones. */
 export function checkVariables(

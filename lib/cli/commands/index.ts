@@ -2,6 +2,10 @@ import type { CommandClass } from 'clipanion';
 import type { CliContext } from '../context.js';
 import { HelpCommand, VersionCommand } from '../render/help.js';
 import { McpCommand } from '../mcp-host/mcp.js';
+import { PipelinesListCommand } from './pipelines/list.js';
+import { PipelinesPauseCommand, PipelinesResumeCommand } from './pipelines/pause.js';
+import { PipelinesRunCommand } from './pipelines/run.js';
+import { PipelinesShowCommand } from './pipelines/show.js';
 import { RunsCancelCommand, RunsContinueCommand, RunsDeleteCommand } from '../runs/change.js';
 import { RunsArtifactsCommand } from '../runs/files/artifacts.js';
 import { RunsRecordingCommand } from '../runs/files/recording.js';
@@ -18,6 +22,7 @@ import { StoreBackupCommand } from '../store/backup.js';
 import { StoreCheckCommand } from '../store/check.js';
 import { StoreStatsCommand } from '../store/stats.js';
 import { StoreVacuumCommand } from '../store/vacuum.js';
+import { AuditCommand } from './audit.js';
 import { CompileCommand } from './compile.js';
 import { DoctorCommand } from './doctor.js';
 import { GraphCommand } from './graph.js';
@@ -41,6 +46,11 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   CompileCommand,
   ServeCommand,
   McpCommand,
+  PipelinesListCommand,
+  PipelinesShowCommand,
+  PipelinesRunCommand,
+  PipelinesPauseCommand,
+  PipelinesResumeCommand,
   RunsSubmitCommand,
   RunsListCommand,
   RunsStatsCommand,
@@ -55,6 +65,7 @@ export const COMMANDS: readonly CommandClass<CliContext>[] = [
   RunsRerunCommand,
   RunsDeleteCommand,
   InspectCommand,
+  AuditCommand,
   StoreBackupCommand,
   StoreCheckCommand,
   StoreStatsCommand,

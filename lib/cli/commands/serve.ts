@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { errorMessage } from '../../common/errors.js';
-import { readCacheFolder, readConfig, VARIABLES } from '../../common/config/config.js';
+import { readCacheFolder, readConfig } from '../../common/config/config.js';
 import { readNetworkConfig } from '../../common/config/network-config.js';
 import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
 import { COMMANDS_ADVICE } from '../../common/config/allowed-commands.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
-import { nearest } from '../../definition/did-you-mean.js';
 import type { Launcher } from '../../common/workers/launcher.js';
 import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
 import { lowerShare, shareLimit } from '../../common/memory/shared-limit.js';
@@ -25,8 +24,8 @@ import { readEnvFile, readNumber } from '../input/flags.js';
 import { onHangup, reportUncaughtToolErrors, StopSignals } from '../input/process-events.js';
 import { distFile } from '../../common/files.js';
 import { readPackageJson, readStatecharts } from '../package-info.js';
-import { EnvFile } from '../serve/env-file.js';
-import { type ServerModule, startProcesses } from '../serve/server-processes.js';
+import { EnvFile, unknownVariables } from './serve/env-file.js';
+import { type ServerModule, startProcesses } from './serve/server-processes.js';
 import { printAddress, printRestored, printShutdown } from '../render/server-start.js';
 import { detectTerminal } from '../render/terminal.js';
 
@@ -49,7 +48,7 @@ export class ServeCommand extends CatalogCommand {
       them on SIGHUP or POST /admin/reload; runs at work keep their tools. docs/operation/settings.md says what needs a
       restart.
 
-      Environment variables set limits, such as SERVICE_MEMORY, and the share of each tenant: wavetrain doctor lists
+      Environment variables set limits, such as SERVICE_MEMORY, and the share of each tenant: wavetrain doctor --all lists
       all of them.
     `,
     examples: [
@@ -131,6 +130,7 @@ export class ServeCommand extends CatalogCommand {
         connections: connected?.source,
         models: models.models,
         parseText: (text, tenantId) => processes.texts.parse(text, tenantId),
+        auditLines: await openAuditLines(setup, stream),
         // Before the catalog is loaded: a store that another server has open ends the command.
         ...(await openStore(setup, processes.launcher)),
         commands: await openCommands(setup, processes.programs),
@@ -210,6 +210,20 @@ async function openStore(
   return { store, scheduleFile: `${path}.schedules.json`, backups };
 }
 
+/** Opens the file, or the stream, that gets the entries of the audit as lines (D95). */
+async function openAuditLines(
+  { modules, config: { auditLog }, log, context }: ServerSetup,
+  stdout: CliContext['stdout'],
+): Promise<ServerOptions['auditLines']> {
+  if (auditLog === undefined) return undefined;
+  if (auditLog === '-') return modules.auditLinesTo(stdout);
+  const lines = await modules.openAuditFile(resolve(context.cwd, auditLog), (message) =>
+    log.warn({}, message),
+  );
+  context.atEnd(() => lines.close());
+  return lines;
+}
+
 /** Ends the commands that an earlier server has left at work, and lets tasks start those that the operator allows (D88). */
 async function openCommands(
   { modules, config, log, context }: ServerSetup,
@@ -284,14 +298,12 @@ function createServerOptions(
   };
 }
 
-/** Warns about misspelt variables, which have no effect and would otherwise go unnoticed. */
 function warnAboutUnknownVariables(log: Log, { env }: CliContext): void {
-  const names = VARIABLES.map(({ name }) => name);
-  for (const name of Object.keys(env)) {
-    if (!name.startsWith('SERVICE_') || names.includes(name)) continue;
-    const suggestion = nearest(name, names);
-    const hint = suggestion === undefined ? '' : `: did you mean ${suggestion}?`;
-    log.warn({}, `unknown environment variable ${name}${hint}`);
+  for (const { name, meant } of unknownVariables(env)) {
+    log.warn(
+      {},
+      `unknown environment variable ${name}${meant === undefined ? '' : `: did you mean ${meant}?`}`,
+    );
   }
 }
 

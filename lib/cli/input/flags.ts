@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util';
 import { type Duration, parseDuration } from '../../common/duration.js';
 import { errorMessage } from '../../common/errors.js';
-import { describeKind, isObject, type JsonObject } from '../../common/json/json.js';
+import { describeKind, isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { findJsonSyntaxError } from '../../definition/text/json-syntax-error.js';
 import type { CliContext } from '../context.js';
 import { codeFrame } from '../render/code-frame.js';
@@ -115,6 +115,35 @@ export function readLabelFlag(text: string): readonly [name: string, value: stri
     `--label must be a name and a value, not "${text}"`,
     'for example --label team=billing',
   );
+}
+
+const PARAM = /^([^=]+)=(.*)$/s;
+
+/**
+ * Reads the params of flags, as in `city=Oslo`. A value is a text, which becomes what the param is declared as (D4), unless it
+ * is a list or an object in JSON. @throws UsageError
+ */
+export function readParamFlags(texts: readonly string[]): JsonObject {
+  return Object.fromEntries(texts.map(readParamFlag));
+}
+
+function readParamFlag(text: string): [name: string, value: Json] {
+  const [, name, value] = PARAM.exec(text) ?? [];
+  if (name !== undefined && value !== undefined) return [name, readContainer(value) ?? value];
+  throw new UsageError(
+    `-p must be the name of a param and its value, not "${text}"`,
+    'for example -p city=Oslo',
+  );
+}
+
+/** Undefined for a text that is no list and no object in JSON. */
+function readContainer(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Reads labels of flags as filters of the API have them: `team:billing`. @throws UsageError for what is no label */

@@ -34,6 +34,7 @@ export const ENV_FILE_OPTION =
   '<FILE> set environment variables from this file; variables that are already set keep their value';
 export const VERBOSE_OPTION =
   'print each event on a line of standard error, and of what failed the whole inputs and stack';
+export const FULL_OPTION = 'print long outputs, and long lists of files, whole';
 export const SERVER_OPTION =
   '<URL> address of the server; overrides WAVETRAIN_SERVER; default http://127.0.0.1:8000';
 export const RUN_ID = { name: 'RUN_ID', required: true } as const;
@@ -96,6 +97,8 @@ export abstract class RunValuesCommand extends Command<CliContext> {
   params = textOption`--params <JSON> values of the params of a pipeline;
     ${this.unlessGiven('absent ones keep their default', 'absent ones are as in the earlier run')}; @FILE reads them
     from a file`;
+  param = listOption`-p,--param <NAME=VALUE> value of one param, a list or an object as JSON; overrides --params; can be
+    repeated`;
   inputs = textOption`--inputs <JSON> inputs of the pipeline or plan;
     ${this.unlessGiven('absent ones keep its defaults', 'absent ones are as in the earlier run')}; @FILE reads them
     from a file`;
@@ -128,6 +131,7 @@ export abstract class RunValuesCommand extends Command<CliContext> {
 export abstract class ShellRunCommand extends RunValuesCommand {
   json = flagOption`--json print only the outputs (for a plan, the whole result) as one JSON document; if the run
     fails, its status, error, failures with their inputs, and the outputs that there are`;
+  full = flagOption`--full ${FULL_OPTION}`;
   output = textOption`--output <TASK> print only the output of this task, whole: a text as it is, anything else as
     JSON; in a plan SUB_PIPELINE/TASK`;
   partial = flagOption`--partial if the run fails, print the outputs of the tasks that succeeded`;

@@ -1,4 +1,5 @@
 /** Lazy boundary: serves the HTTP API. Imported by `serve` alone, because loading Koa and its middleware takes longer than a run. */
+export { auditLinesTo, openAuditFile } from '../../audit/audit-lines.js';
 export { eventLoopScheduler } from '../../common/scheduling/event-loop-scheduler.js';
 export { startLauncher } from '../../common/workers/fork-server.js';
 export { TextParser } from '../../definition/parsing/text-parser.js';
@@ -24,7 +25,7 @@ export { networkAccess } from '../../tools/fetching/network.js';
 export { serverFileAccess } from '../../tools/files/file-access.js';
 export { SessionPool } from '../../tools/builtin/sql-query/session-pool.js';
 export { createSqlQuery } from '../../tools/builtin/sql-query/sql-query.js';
-export { inspectFiles } from '../serve/file-watch.js';
-export { configurationFiles, ReloadedParts } from '../serve/reloaded-parts.js';
-export { Reloader } from '../serve/reloader.js';
-export { ServerTools } from '../serve/server-tools.js';
+export { inspectFiles } from '../commands/serve/file-poller.js';
+export { configurationFiles, ReloadedParts } from '../commands/serve/reloaded-parts.js';
+export { Reloader } from '../commands/serve/reloader.js';
+export { ServerTools } from '../commands/serve/server-tools.js';

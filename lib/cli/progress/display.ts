@@ -10,8 +10,8 @@ import type {
 import type { CliContext } from '../context.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
 import { toSingleLine } from '../render/text.js';
-import type { Viewport } from './rows.js';
-import type { RunView } from './run-view.js';
+import { formatRows, type Viewport } from './rows.js';
+import { noteRow, type RunView } from './run-view.js';
 import { wantsTransitions } from '../runs/inspection/transitions.js';
 
 /** Shows the progress of a run on standard error. */
@@ -40,21 +40,26 @@ export function openDisplay(flags: DisplayFlags, createView: () => RunView, cont
   const { canRedraw, style } = detectTerminal(context.stderr, context.env);
   // The lines of DEBUG would come between what is redrawn.
   const isLines = flags.json || flags.quiet || wantsTransitions(context.env);
-  if (!canRedraw || isLines) return createLineDisplay(flags.verbose, style, context);
+  if (!canRedraw || isLines) return createLineDisplay(flags, style, context);
   return new LiveDisplay(createView(), flags.verbose, context);
 }
 
-function createLineDisplay(verbose: boolean, style: Style, { stderr }: CliContext): Display {
+function createLineDisplay(
+  { verbose, json, quiet }: DisplayFlags,
+  style: Style,
+  { stderr, modelWaits }: CliContext,
+): Display {
   const print = (line: string): void => {
     stderr.write(`${line}\n`);
   };
+  const stopAnnouncing = json || quiet ? () => undefined : modelWaits.announce(print);
   return {
     wantsEvents: verbose,
     onEvent: verbose ? (event) => print(formatEvent(event, style)) : () => undefined,
     print,
     hold: () => undefined,
     release: () => undefined,
-    close: () => undefined,
+    close: stopAnnouncing,
   };
 }
 
@@ -131,13 +136,22 @@ export class LiveDisplay implements Display {
     if (!this.#isOpen || this.#isHeld) return;
     this.#logUpdate ??= createLogUpdate(this.#context.stderr);
     this.#frame += 1;
-    const rows = this.#view.render(this.#viewport());
+    const rows = this.#render();
     // log-update rewrites only the rows that differ, and misplaces equal rows when the height changes.
     if (this.#lines.length > 0 || rows.length !== this.#lastRowCount) this.#logUpdate.clear();
     this.#lastRowCount = rows.length;
     this.#writeLines();
     this.#logUpdate(rows.join('\n'));
     this.#scheduleRedraw();
+  }
+
+  /** The progress, and below it the model that is waited for. */
+  #render(): string[] {
+    const waiting = this.#context.modelWaits.describe();
+    const viewport = this.#viewport();
+    if (waiting === undefined) return this.#view.render(viewport);
+    const line = formatRows([noteRow(2, waiting)], viewport);
+    return [...this.#view.render({ ...viewport, rows: viewport.rows - 1 }), ...line];
   }
 
   #writeLines(): void {
@@ -234,7 +248,9 @@ function formatError({ error }: { readonly error?: string }): string {
 }
 
 /** `task` or `task[item]`, after its parents: `ingest/task`. */
-function formatTask(event: EventLocation & { readonly task_id: string; readonly item?: number }): string {
+export function formatTask(
+  event: EventLocation & { readonly task_id: string; readonly item?: number },
+): string {
   const { task_id, item } = event;
   return `${formatParents(event, '/')}${item === undefined ? task_id : `${task_id}[${item}]`}`;
 }

@@ -1,10 +1,11 @@
+import { stripVTControlCharacters } from 'node:util';
 import { isBorne, type TaskFailure } from '../../common/errors.js';
 import { formatCount, formatNumber, nameCall } from '../../common/text.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CallRecord } from '../../runs/tasks/task-record.js';
 import { valueLines } from './outputs.js';
 import type { Style, Terminal } from './terminal.js';
-import { escapeControlCharacters, toSingleLine, truncateToWidth, wrapLine } from './text.js';
+import { displayWidth, escapeControlCharacters, toSingleLine, truncateToWidth, wrapLine } from './text.js';
 
 /** The calls that failed, as far as they are known beyond the record of their run (D59). */
 export interface FailureDetails {
@@ -18,7 +19,7 @@ export interface FailureDetails {
 
 export const NO_DETAILS: FailureDetails = { calls: new Map(), problem: undefined, verbose: false };
 
-/** Limit of a terminal; a file or pipe gets all failures. */
+/** The most failures that are shown. */
 const MAX_FAILURES = 50;
 
 /** The failures; of a run that no task has failed, its error before them. */
@@ -49,7 +50,7 @@ function problemLines({ problem }: FailureDetails, terminal: Terminal): string[]
  *     at write (/home/ada/tools.ts:12:11)
  * ```
  *
- * @param seeAll how to get the failures that a terminal does not show
+ * @param seeAll how to get the failures that are not shown
  */
 export function failureLines(
   failures: readonly TaskFailure[],
@@ -59,11 +60,12 @@ export function failureLines(
 ): string[] {
   const { calls, verbose } = details;
   const groups = groupFailures(failures, verbose);
-  const shown = terminal.interactive ? groups.slice(0, MAX_FAILURES) : groups;
+  const shown = groups.slice(0, MAX_FAILURES);
   const hidden = groups.slice(shown.length).reduce((sum, { count }) => sum + count, 0);
   return [
     ...shown.flatMap((group) => [
       ...wrapLine(formatFailure(group, terminal.style), terminal),
+      ...placeLines(group.first.error, terminal),
       ...callLines(group.first, calls.get(nameCall(group.first)), verbose, terminal),
     ]),
     ...(hidden > 0 ? wrapLine(`  … ${formatNumber(hidden)} more; ${seeAll}`, terminal) : []),
@@ -112,10 +114,25 @@ function formatFailure({ first, items, count }: FailureGroup, style: Style): str
     ...(count > 1 ? [formatCount(count, 'item')] : []),
   ];
   const tries = attempts === 0 ? 'before its first attempt' : `after ${formatCount(attempts, 'attempt')}`;
-  return `  ${name}${notes.length === 0 ? '' : ` (${notes.join(', ')})`} ${tries}: ${toSingleLine(error)}`;
+  const message = toSingleLine(error.replace(PLACE, ''));
+  return `  ${name}${notes.length === 0 ? '' : ` (${notes.join(', ')})`} ${tries}: ${message}`;
 }
 
 const INDENT = '    ';
+
+/** Two lines at the end of a message: one of an expression, and carets under the place of the error. */
+const PLACE = /\n {2}([^\n]*)\n {2}([ \t]*\^+)$/;
+
+/** Shows the place of an error in an expression, as far as it fits: on lines that wrap, carets would mean nothing. */
+function placeLines(error: string, { interactive, columns, style }: Terminal): string[] {
+  const [, line, carets] = PLACE.exec(error) ?? [];
+  if (line === undefined || carets === undefined) return [];
+  const lines = [escapeControlCharacters(stripVTControlCharacters(line)), carets].map(
+    (part) => INDENT + part,
+  );
+  const isTooWide = interactive && lines.some((part) => displayWidth(part) >= columns);
+  return isTooWide ? [] : lines.map(style.dim);
+}
 
 function callLines(
   { error }: TaskFailure,

@@ -9,34 +9,48 @@ import { escapeControlCharacters, truncateToWidth, wrapLine, wrapText } from './
 
 type Result = NonNullable<RunRecord['result']>;
 
-/** Limits of a terminal; a file or pipe gets everything. */
+/** Limits of all that is printed without `--full`, on a terminal, and into a file or a pipe alike. */
 const MAX_LINES_OF_VALUE = 12;
 /** When the values of one task are shown. */
 const MAX_LINES_OF_ONE = 40;
 const MAX_VALUES = 50;
+/** Stands for no limit. */
+const WHOLE = Number.POSITIVE_INFINITY;
 
 const MAX_COLUMNS = 100;
 /** Bounds the memory for lines that are not yet written. */
 const LINES_PER_WRITE = 1000;
 
-/** Prints outputs, statistics and the blackboard of a plan as one YAML document; a terminal gets it shortened. */
-export function printOutputs(result: Result, usage: readonly ModelUsage[], context: CliContext): void {
-  printLines(function* (formatter) {
+/** Prints outputs, statistics and the blackboard of a plan as one YAML document, shortened unless it is to be `whole`. */
+export function printOutputs(
+  result: Result,
+  usage: readonly ModelUsage[],
+  whole: boolean,
+  context: CliContext,
+): void {
+  const print = function* (formatter: OutputFormatter): Generator<string> {
     yield* resultLines(result, formatter);
     yield* usageLines(usage);
-  }, context);
+  };
+  printLines(print, context, whole ? WHOLE : MAX_LINES_OF_VALUE);
 }
 
 /** Prints the outputs of a run that did not succeed, as far as there are any; of a plan by sub-pipeline. */
-export function printPartialOutputs(outputs: JsonObject, isPlan: boolean, context: CliContext): void {
-  printLines(function* (formatter) {
+export function printPartialOutputs(
+  outputs: JsonObject,
+  isPlan: boolean,
+  whole: boolean,
+  context: CliContext,
+): void {
+  const print = function* (formatter: OutputFormatter): Generator<string> {
     yield formatter.style.bold(Object.keys(outputs).length === 0 ? 'Outputs: {}' : 'Outputs:');
     if (isPlan) yield* formatter.groups(Object.entries(outputs as Record<string, JsonObject>));
     else yield* formatter.values(outputs, 'task');
-  }, context);
+  };
+  printLines(print, context, whole ? WHOLE : MAX_LINES_OF_VALUE);
 }
 
-/** Prints named values as YAML; a terminal gets long ones shortened unless they are to be `whole`, as `--whole` asks. */
+/** Prints named values as YAML; long ones are shortened unless they are to be `whole`. */
 export function printValues(
   values: Readonly<Record<string, Json>>,
   whole: boolean,
@@ -45,7 +59,7 @@ export function printValues(
   const print = function* (formatter: OutputFormatter): Generator<string> {
     yield* formatter.values(values, 'value', '');
   };
-  printLines(print, context, whole ? Number.POSITIVE_INFINITY : MAX_LINES_OF_ONE, '--whole');
+  printLines(print, context, whole ? WHOLE : MAX_LINES_OF_ONE);
 }
 
 /** Prints one output whole: a text as it is, anything else, and everything with `--json`, as JSON. */
@@ -59,12 +73,10 @@ export function printOutput(output: Json, json: boolean, context: CliContext): v
   stdout.write(text.endsWith('\n') ? text : `${text}\n`);
 }
 
-/** @param flag what makes the command print everything on a terminal too */
 function printLines(
   format: (formatter: OutputFormatter) => Iterable<string>,
   { stdout, env }: CliContext,
-  linesPerValue: number = MAX_LINES_OF_VALUE,
-  flag = '--json',
+  linesPerValue: number,
 ): void {
   const terminal = detectTerminal(stdout, env);
   const formatter = new OutputFormatter(terminal, linesPerValue);
@@ -77,11 +89,13 @@ function printLines(
     }
   }
   if (formatter.hasShortened) {
-    const shortened = `shortened for the terminal; ${flag}, a pipe or a file gets everything`;
-    lines.push(...wrapLine(shortened, terminal).map(terminal.style.dim));
+    lines.push(...wrapLine(SHORTENED, terminal).map(terminal.style.dim));
   }
   if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`);
 }
+
+/** A comment of YAML. */
+const SHORTENED = '# shortened: --full or --json prints everything';
 
 function* resultLines(result: Result, formatter: OutputFormatter): Generator<string> {
   const { bold } = formatter.style;
@@ -121,13 +135,13 @@ class OutputFormatter {
   readonly #columns: number;
   readonly #linesPerValue: number;
 
-  /** @param linesPerValue limit of a terminal; without one, nothing is shortened */
+  /** @param linesPerValue limit of one value; with `WHOLE` nothing is shortened */
   constructor({ interactive, columns, style }: Terminal, linesPerValue: number) {
     this.style = style;
     this.#isTerminal = interactive;
-    this.#shortens = interactive && Number.isFinite(linesPerValue);
+    this.#shortens = linesPerValue !== WHOLE;
     this.#linesPerValue = linesPerValue;
-    this.#columns = Math.max(20, columns - 1);
+    this.#columns = interactive ? Math.max(20, columns - 1) : MAX_COLUMNS;
   }
 
   /** @param noun names a value in `… 7 more tasks` */
@@ -169,7 +183,7 @@ class OutputFormatter {
     for (const line of this.#foldedLines(name, value, indent, columns)) {
       count += 1;
       if (count > this.#linesPerValue) break;
-      const shown = truncateToWidth(escapeControlCharacters(line), this.#columns);
+      const shown = truncateToWidth(this.#toSafe(line), this.#columns);
       this.hasShortened ||= shown.endsWith('…') && !line.endsWith('…');
       yield count === 1 ? this.#styleKey(shown, `${indent}${name}`) : shown;
     }

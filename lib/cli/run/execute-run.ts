@@ -6,6 +6,7 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { reportUncaughtToolErrors, StopSignals } from '../input/process-events.js';
 import { type Display, openDisplay } from '../progress/display.js';
+import { RetriedCalls } from '../progress/retried-calls.js';
 import { describeCurrentWaves } from '../render/run-summary.js';
 import { captureStdout, drain } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
@@ -126,10 +127,11 @@ async function submitAndWait(
     ? new BreakpointPrompt(backend, context.stdin, screen, { hasPage: listeners.hasPage })
     : undefined;
   const over = new AbortController();
+  const retried = flags.json || flags.quiet ? undefined : new RetriedCalls();
   try {
     const printLine = (line: string): void => display.print(line);
     const runId = await backend.start({
-      onEvent: createEventListener(display, listeners, prompt),
+      onEvent: createEventListener(display, listeners, prompt, retried),
       onInspection: listeners.onInspection(backend, printLine),
       print: printLine,
     });
@@ -144,7 +146,8 @@ async function submitAndWait(
     const { json, partial, output } = flags;
     const outputs = json || partial || output !== undefined;
     const wanted = { outputs, json, verbose: wantsDetails(flags, context) };
-    const inspected = await readRunEnd(record, backend.reader, wanted);
+    const remains = await readRunEnd(record, backend.reader, wanted);
+    const inspected = { ...remains, retried: retried?.describe() };
     const files = await backend.writtenFiles(record, signals);
     return { inspected, files, release: () => backend.release(runId) };
   } finally {
@@ -160,9 +163,12 @@ function createEventListener(
   display: Display,
   { onEvent: write }: RunListeners,
   prompt: BreakpointPrompt | undefined,
+  retried: RetriedCalls | undefined,
 ): ((event: LiveEvent) => void) | undefined {
-  if (write === undefined && prompt === undefined && !display.wantsEvents) return undefined;
+  const listeners = [write, prompt, retried];
+  if (listeners.every((listener) => listener === undefined) && !display.wantsEvents) return undefined;
   return (event) => {
+    retried?.onEvent(event);
     write?.(event);
     prompt?.onEvent(event);
     display.onEvent(event);

@@ -23,7 +23,12 @@ import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
 import { readCall, readTasks, type TaskReader } from './task-reader.js';
 
-export interface InspectedRun {
+export interface InspectedRun extends RunRemains {
+  /** The calls that needed another attempt, in words; undefined without any, and when nobody asked for them. */
+  readonly retried: string | undefined;
+}
+
+interface RunRemains {
   readonly record: RunRecord;
   readonly details: FailureDetails;
   /** The outputs by task; of a plan, those of each sub-pipeline. Undefined when nobody asked for them. */
@@ -47,11 +52,7 @@ const MAX_DETAILED = 10;
  * Reads what a run leaves: the inputs of what failed, and the outputs that there are (D59). Call before the run is
  * forgotten. An unreadable part does not hide the failure: the details say why it is missing.
  */
-export async function readRunEnd(
-  record: RunRecord,
-  reader: TaskReader,
-  wanted: Wanted,
-): Promise<InspectedRun> {
+export async function readRunEnd(record: RunRecord, reader: TaskReader, wanted: Wanted): Promise<RunRemains> {
   const unread = { outputs: undefined, statuses: undefined };
   if (record.result !== null) {
     return { record, details: NO_DETAILS, ...unread, outputs: outputsOf(record.result) };
@@ -93,7 +94,7 @@ async function readDetails(
 async function readOutputs(
   { run_id }: RunRecord,
   reader: TaskReader,
-): Promise<Pick<InspectedRun, 'outputs' | 'statuses'>> {
+): Promise<Pick<RunRemains, 'outputs' | 'statuses'>> {
   const outputs: JsonObject = {};
   const statuses = new Map<string, TaskStatus>();
   for await (const task of readTasks(run_id, reader, { whole: true })) {
@@ -126,6 +127,8 @@ export interface RunEndFlags extends DisplayFlags {
   readonly output?: string | undefined;
   /** Print the outputs of a run that did not succeed. */
   readonly partial?: boolean;
+  /** Print long outputs whole. */
+  readonly full: boolean;
 }
 
 /** True when inputs and stacks are shown whole (D59). */
@@ -138,13 +141,14 @@ export function wantsDetails({ verbose }: DisplayFlags, { env }: CliContext): bo
  * that did not succeed prints what it has as well (D59).
  */
 export function printRunEnd(
-  { record, details, outputs, statuses }: InspectedRun,
+  run: InspectedRun,
   flags: RunEndFlags,
   formatFailures: FormatFailures,
   context: CliContext,
 ): void {
+  const { record, details, outputs, statuses } = run;
   const { result, status, error, failures } = record;
-  printSummary(record, details, flags, formatFailures, context);
+  printSummary(run, flags, formatFailures, context);
   const isPlan = record.kind === 'plan';
   const output = flags.output === undefined ? undefined : findOutput(outputs ?? {}, flags.output, isPlan);
   if (flags.output !== undefined && output === undefined && statuses !== undefined) {
@@ -162,15 +166,14 @@ export function printRunEnd(
     if (output !== undefined) printOutput(output, flags.json, context);
   } else if (result !== null) {
     if (flags.json) printJson(toJsonResult(result, record), context);
-    else printOutputs(result, record.usage, context);
+    else printOutputs(result, record.usage, flags.full, context);
   } else if (flags.partial) {
-    printPartialOutputs(outputs ?? {}, isPlan, context);
+    printPartialOutputs(outputs ?? {}, isPlan, flags.full, context);
   }
 }
 
 function printSummary(
-  record: RunRecord,
-  details: FailureDetails,
+  { record, details, retried }: InspectedRun,
   flags: RunEndFlags,
   formatFailures: FormatFailures,
   context: CliContext,
@@ -179,13 +182,15 @@ function printSummary(
   const hasHandlerFailures = (record.handler_failures ?? []).length > 0;
   const hasFailures = record.failures.length > 0 || hasHandlerFailures;
   const isShort = isSuccess && !wantsSummary(flags, context) && (flags.quiet || !hasFailures);
-  if (isShort && !hasHandlerFailures) return;
+  if (isShort && !hasHandlerFailures && retried === undefined) return;
   const terminal = detectTerminal(context.stderr, context.env);
+  const retriedLines = retried === undefined ? [] : wrapLine(`  ${toSingleLine(retried)}`, terminal);
   // Nothing else says that a handler has failed: the status of the run does not.
   const lines = isShort
-    ? handlerLines(record, terminal)
+    ? [...handlerLines(record, terminal), ...retriedLines]
     : [
         ...wrapLine(summaryLine(record, terminal.style), terminal),
+        ...retriedLines,
         ...skippedLines(record, terminal),
         ...handlerLines(record, terminal),
         // The statistics of a run that succeeded name its models already.

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { WavetrainClient } from '../../client/client.js';
 import type { DefinitionOrText, SubmitOptions, SubPipelineDefinitions } from '../../client/requests.js';
-import { WavetrainError } from '../../common/errors.js';
+import { errorCode, WavetrainError } from '../../common/errors.js';
 import { MAX_YAML_LENGTH } from '../../common/limits.js';
 import type { Problem } from '../../definition/problems/problem.js';
 import type { DefinitionInput } from '../../definition/text/source.js';
@@ -54,7 +54,9 @@ export async function checkOnServer(
   context: CliContext,
 ): Promise<ServerSubmission | ExitStatus> {
   const { server } = flags;
-  const { file, submission } = await readFileSubmission(flags, context);
+  const { file, submission } = await readFileSubmission(flags, context).catch(async (error: unknown) => {
+    throw await explainMissingFile(error, flags, client);
+  });
   const { inputs, session, plan_concurrency: concurrency } = submission.values;
   const sent = await toSentDefinition(submission.definition);
   const submit = (): Promise<AcceptedRun> =>
@@ -81,6 +83,29 @@ export async function checkOnServer(
     formatFailures: serverFailureFormatter(server),
   });
   return { file, submission, submit, describe };
+}
+
+const PIPELINE_ID = /^\w[\w.-]*$/;
+
+/** Says of a file that is not here that the server has a pipeline with that id, if it does. */
+async function explainMissingFile(
+  error: unknown,
+  { file, server, tenant }: SubmissionFlags,
+  client: WavetrainClient,
+): Promise<unknown> {
+  const isMissing = errorCode(error) === 'unreadable_file' && errorCode(errorCause(error)) === 'ENOENT';
+  if (!isMissing || !PIPELINE_ID.test(file)) return error;
+  // A server that cannot be asked has no say in this.
+  const named = await client.pipelines.get(file, { tenant_id: tenant }).catch(() => undefined);
+  if (named === undefined) return error;
+  return new UsageError(
+    `there is no file ${file} here; the server knows a pipeline of that id`,
+    `${PROGRAM} pipelines run ${file}${serverFlag(server)} runs it`,
+  );
+}
+
+function errorCause(error: unknown): unknown {
+  return error instanceof Error ? error.cause : undefined;
 }
 
 function submitToServer(

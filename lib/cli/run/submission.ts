@@ -7,7 +7,14 @@ import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
 import type { DefinitionSource } from '../../submission/definition-checker.js';
 import type { Submission, SubmittedValues } from '../../submission/submitter.js';
 import type { CliContext } from '../context.js';
-import { type NumberRule, readDuration, readJsonObject, readLabelFlag, readNumber } from '../input/flags.js';
+import {
+  type NumberRule,
+  readDuration,
+  readJsonObject,
+  readLabelFlag,
+  readNumber,
+  readParamFlags,
+} from '../input/flags.js';
 import { type DefinitionFile, type DefinitionFlags, readDefinition } from '../input/load-definition.js';
 import { STANDARD_INPUT } from '../input/read-file.js';
 import type { FlagsOf, RunValuesCommand, ShellRunCommand } from '../input/shared-options.js';
@@ -16,7 +23,7 @@ import { UsageError } from '../input/usage-errors.js';
 /** The flags of `run` that say how to display it. */
 export type RunFlags = Pick<
   FlagsOf<ShellRunCommand>,
-  'json' | 'events' | 'record' | 'inspect' | 'output' | 'partial' | 'verbose' | 'quiet'
+  'json' | 'full' | 'events' | 'record' | 'inspect' | 'output' | 'partial' | 'verbose' | 'quiet'
 >;
 
 /** The flags that say how a run executes and with which values, unparsed. */
@@ -64,7 +71,8 @@ export async function readRunValues(flags: RunValueFlags, context: CliContext): 
   const options = readExecutionOptions(flags);
   const concurrency = readNumber('--plan-concurrency', flags.planConcurrency, PLAN_CONCURRENCY);
   if (flags.tenant === '') throw new UsageError('--tenant must not be empty', 'for example --tenant acme');
-  const params = await readJsonObject('--params', flags.params, context);
+  const given = await readJsonObject('--params', flags.params, context);
+  const params = flags.param === undefined ? given : { ...given, ...readParamFlags(flags.param) };
   const { label, breakBefore = [], breakOnFailure = false } = flags;
   const labels = label && Object.fromEntries(label.map(readLabelFlag));
   return {
@@ -126,7 +134,13 @@ function readExecutionOptions(flags: RunValueFlags): ExecutionOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-type Params = NonNullable<PipelineDefinition['params']>;
+/** The declarations of params, of a definition that was checked here or by a server. */
+type Params = Readonly<Record<string, Param>>;
+
+type Param = Pick<
+  NonNullable<PipelineDefinition['params']>[string],
+  'type' | 'default' | 'description' | 'enum'
+>;
 
 /**
  * Checks `--params` against the params of a valid pipeline before anything starts. @throws UsageError that names every problem,
@@ -155,7 +169,8 @@ export async function checkParams(
   throw new UsageError(message, hasParams ? describeParams(params, values, command) : undefined);
 }
 
-function describeParams(params: Params, values: JsonObject, command: string): string {
+/** Describes the params that a definition takes, and how they are passed. @param values the params that were given */
+export function describeParams(params: Params, values: JsonObject, command: string): string {
   const example = Object.entries(params)
     .filter(([name, param]) => Object.hasOwn(values, name) || param.default === undefined)
     .map(([name, param]) => [name, createExample(param)]);
@@ -164,7 +179,8 @@ function describeParams(params: Params, values: JsonObject, command: string): st
   return `${indentBelow('its params:', descriptions)}\n  try: ${command} --params '${json}'`;
 }
 
-function describeParam(name: string, { type, default: fallback, description }: Params[string]): string {
+/** As in `city (string, required): where it is`. */
+export function describeParam(name: string, { type, default: fallback, description }: Param): string {
   const need = fallback === undefined ? 'required' : `default ${JSON.stringify(fallback)}`;
   return `${name} (${type ?? 'string'}, ${need})${description === undefined ? '' : `: ${description}`}`;
 }
@@ -178,7 +194,7 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
   object: {},
 };
 
-function createExample({ type, enum: choices }: Params[string]): unknown {
+function createExample({ type, enum: choices }: Param): unknown {
   return choices?.[0] ?? EXAMPLES[type ?? 'string'];
 }
 

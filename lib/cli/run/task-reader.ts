@@ -79,18 +79,29 @@ export function nearestTask(client: RunReader, runId: string, name: string): Pro
   return nearestOf(name, () => readTaskNames(client, runId));
 }
 
-/** Finds the task, or in a plan the sub-pipeline, that `--from` probably meant. @param changed the definition of the rerun */
-export function nearestPart(
+/** The value of `--from`, with the items that it names. */
+const PART = /^([^[\]]*)(\[.*)?$/;
+
+/**
+ * Finds the task, or in a plan the sub-pipeline, that `--from` probably meant, as a shell takes it: `'fetch[22]'` with its items.
+ *
+ * @param changed the definition of the rerun
+ */
+export async function nearestPart(
   client: RunReader,
   runId: string,
-  name: string,
+  from: string,
   changed: DefinitionFile | undefined,
 ): Promise<string | undefined> {
-  return nearestOf(name, async () => {
+  const [, name = from, items = ''] = PART.exec(from) ?? [];
+  const found = await nearestOf(name, async () => {
     if (changed !== undefined) return listParts(changed);
     const { sub_pipelines: subPipelines } = await client.record(runId);
-    return subPipelines === null ? readTaskNames(client, runId) : Object.keys(subPipelines);
+    const isTask = subPipelines === null || name.includes('/');
+    return isTask ? readTaskNames(client, runId) : Object.keys(subPipelines);
   });
+  // Shells read brackets as a pattern of file names.
+  return found === undefined || items === '' ? found : `'${found}${items}'`;
 }
 
 /** Returns undefined when no name is similar, when the name is right, and when a server does not say which there are. */

@@ -5,8 +5,8 @@ import type { RunArtifact } from '../../execution/results.js';
 import type { RunRecord } from '../../runs/record.js';
 import type { CliContext, QueriesApi } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
-import type { DisplayFlags } from '../progress/display.js';
 import { PROGRAM } from '../package-info.js';
+import type { RunEndFlags } from './run-end.js';
 import { serverFlag } from '../render/run-summary.js';
 import { detectTerminal } from '../render/terminal.js';
 import { toSingleLine, wrapLine } from '../render/text.js';
@@ -28,7 +28,7 @@ export interface WrittenFile {
   readonly path: string | undefined;
 }
 
-/** A terminal gets so many; a file or pipe gets all that the record lists. */
+/** The most files that are listed without `--full`, which lists all that the record has. */
 const MAX_FILES = 20;
 
 /** Finds the files of a run of this process. Call before the run is forgotten. */
@@ -56,7 +56,7 @@ export function filesOnServer(
  */
 export function printWrittenFiles(
   written: WrittenFiles,
-  { json, quiet }: Pick<DisplayFlags, 'json' | 'quiet'>,
+  { json, quiet, full }: Pick<RunEndFlags, 'json' | 'quiet' | 'full'>,
   folders: FileFolders,
   { stderr, env, cwd }: Pick<CliContext, 'stderr' | 'env' | 'cwd'>,
 ): ExitStatus {
@@ -65,7 +65,7 @@ export function printWrittenFiles(
   const { style } = terminal;
   const lines: string[] = [];
   if (total > 0 && !json && !quiet) {
-    const shown = terminal.interactive ? files.slice(0, MAX_FILES) : files;
+    const shown = full ? files : files.slice(0, MAX_FILES);
     const hidden = total - shown.length;
     lines.push(style.bold('Files:'), ...shown.map((file) => `  ${describeFile(file, cwd)}`));
     if (hidden > 0) lines.push(style.dim(`  … ${formatNumber(hidden)} more`));

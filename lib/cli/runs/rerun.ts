@@ -15,6 +15,7 @@ import type {
   StateReason,
 } from '../../runs/rerun/rerun-report.js';
 import {
+  FULL_OPTION,
   VERBOSE_OPTION,
   SERVER_OPTION,
   RUN_ID_DETAILS,
@@ -55,8 +56,7 @@ export class RunsRerunCommand extends RunValuesCommand {
       errors. A task is reused if its definition, its tool and what it reads are as they were, and so is an item of a
       fan-out. --dry-run says what would be reused and what would run, and runs nothing.
 
-      A server reads its tool files when it starts. After a change of a tool file, restart it; its runs are then lost
-      unless it has SERVICE_STORE: submit again.`,
+      A server reads its tool files again when they change: a rerun calls the tools that there are now.`,
     examples: [
       ['everything that has not succeeded', '$0 runs rerun 3f9c1a --from failed --watch'],
       [
@@ -82,6 +82,7 @@ export class RunsRerunCommand extends RunValuesCommand {
   dryRun = flagOption`--dry-run print what would be reused and what would run, and run nothing`;
   json = flagOption`--json print the accepted run as one JSON document; with --watch, print the outputs; with
     --dry-run, what would be reused and run`;
+  full = flagOption`--full with --watch: ${FULL_OPTION}`;
   verbose = flagOption`--verbose with --watch: ${VERBOSE_OPTION}`;
   quiet = flagOption`--quiet do not say what is reused, and show no warnings; with --watch, no progress`;
 

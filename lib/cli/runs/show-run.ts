@@ -39,7 +39,7 @@ import { type FoundRun, type KeptState, withRun, withState } from './kept-run.js
 import type { RunIdFlags } from './server-client.js';
 
 export async function showRun(
-  flags: RunIdFlags & { readonly json: boolean },
+  flags: RunIdFlags & { readonly json: boolean; readonly full: boolean },
   context: CliContext,
 ): Promise<ExitStatus> {
   const terminal = detectTerminal(context.stdout, context.env);
@@ -59,7 +59,7 @@ export async function showRun(
       ...(record.result === null ? modelLines(record) : []),
     ];
     context.stdout.write(`${lines.join('\n')}\n`);
-    if (record.result !== null) printOutputs(record.result, record.usage, context);
+    if (record.result !== null) printOutputs(record.result, record.usage, flags.full, context);
     return EXIT.done;
   });
 }

@@ -30,7 +30,7 @@ export class RunsShowCommand extends RunIdCommand {
     description: 'shows a run: its status, times, progress, tasks, failures and outputs',
     details: `${RUN_ID_DETAILS}${HISTORY_DETAILS}
       --task shows one task: its attempts, its error with causes and stack, its inputs and its output; for a fan-out add
-      --item. A terminal gets long values shortened; --whole, --json, a file or a pipe gets everything.`,
+      --item. Long values are shortened; --full and --json print everything.`,
     examples: [
       ['by the end of its id', '$0 runs show 3f9c1a'],
       ['a task', '$0 runs show 3f9c1a --task summary'],
@@ -41,7 +41,7 @@ export class RunsShowCommand extends RunIdCommand {
 
   task = textOption`--task <TASK> show this task only; in a plan SUB_PIPELINE/TASK; for an item also TASK[N]`;
   item = textOption`--item <N> with --task: show this item, counted from 0`;
-  whole = flagOption`--whole with --task: show long values whole on a terminal too`;
+  full = flagOption`--full,--whole print long values whole`;
   json = flagOption`--json print the record (with --task, that of the task or item) as one JSON document`;
 
   override execute(): Promise<number> {
@@ -65,7 +65,7 @@ interface Call {
 async function showTask(flags: RunsShowCommand, task: string, context: CliContext): Promise<ExitStatus> {
   const call = parseCall(task, flags.item);
   const terminal = detectTerminal(context.stdout, context.env);
-  const whole = flags.whole || flags.json || !terminal.interactive;
+  const whole = flags.full || flags.json;
   return withRun(flags, context, async (found) => {
     const { client } = found;
     const record = await readCallRecord(found, call, whole);
@@ -82,7 +82,7 @@ async function showTask(flags: RunsShowCommand, task: string, context: CliContex
 
 function printRecordValues(record: TaskRecord | ItemRecord, whole: boolean, context: CliContext): void {
   printValues(valuesOf(record), whole, context);
-  if (record.cut.length > 0) context.stderr.write('long values are cut; --whole shows everything\n');
+  if (record.cut.length > 0) context.stderr.write('long values are cut; --full shows everything\n');
 }
 
 /** @throws UsageError */

@@ -2,6 +2,7 @@ import { Option } from 'clipanion';
 import type { WavetrainClient } from '../../client/client.js';
 import type { AcceptedRun } from '../../runs/record.js';
 import {
+  FULL_OPTION,
   VERBOSE_OPTION,
   SERVER_OPTION,
   RunValuesCommand,
@@ -44,6 +45,7 @@ export class RunsSubmitCommand extends RunValuesCommand {
   server = textOption`--server ${SERVER_OPTION}`;
   watch = flagOption`--watch watch the run, like runs watch`;
   json = flagOption`--json print the accepted run as one JSON document; with --watch, print the outputs`;
+  full = flagOption`--full with --watch: ${FULL_OPTION}`;
   verbose = flagOption`--verbose with --watch: ${VERBOSE_OPTION}`;
   quiet = flagOption`--quiet show no warnings; with --watch, no progress`;
 
@@ -59,7 +61,7 @@ export class RunsSubmitCommand extends RunValuesCommand {
 
 export async function showAccepted(
   accepted: AcceptedRun,
-  flags: DisplayFlags & Pick<ServerFlags, 'server'> & { readonly watch: boolean },
+  flags: DisplayFlags & Pick<ServerFlags, 'server'> & { readonly watch: boolean; readonly full: boolean },
   client: WavetrainClient,
   context: CliContext,
 ): Promise<ExitStatus> {

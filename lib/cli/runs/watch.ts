@@ -1,10 +1,17 @@
 import type { WavetrainClient } from '../../client/client.js';
 import type { RunRecord } from '../../runs/record.js';
-import { VERBOSE_OPTION, RUN_ID_DETAILS, ServerRunCommand, flagOption } from '../input/shared-options.js';
+import {
+  FULL_OPTION,
+  VERBOSE_OPTION,
+  RUN_ID_DETAILS,
+  ServerRunCommand,
+  flagOption,
+} from '../input/shared-options.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus, exitStatusForRun } from '../exit-status.js';
 import { PROGRAM } from '../package-info.js';
 import { type Display, type DisplayFlags, openDisplay } from '../progress/display.js';
+import { RetriedCalls } from '../progress/retried-calls.js';
 import type { RunView } from '../progress/run-view.js';
 import { serverFlag } from '../render/run-summary.js';
 import { StopSignals } from '../input/process-events.js';
@@ -17,7 +24,7 @@ import { filesOnServer, printWrittenFiles } from '../run/written-files.js';
 import { assertOnServer } from './kept-run.js';
 import { callServer, resolveRunId, type ServerFlags } from './server-client.js';
 
-type WatchFlags = DisplayFlags & Pick<ServerFlags, 'server'>;
+type WatchFlags = DisplayFlags & Pick<ServerFlags, 'server'> & { readonly full: boolean };
 
 export class RunsWatchCommand extends ServerRunCommand {
   static override paths = [['runs', 'watch']];
@@ -29,6 +36,7 @@ export class RunsWatchCommand extends ServerRunCommand {
   });
 
   json = flagOption`--json print the outputs (for a plan, the result) as one JSON document, and no progress`;
+  full = flagOption`--full ${FULL_OPTION}`;
   verbose = flagOption`--verbose ${VERBOSE_OPTION}`;
   quiet = flagOption`--quiet show no progress`;
 
@@ -62,16 +70,19 @@ export async function followRun(
     abort.abort();
     return undefined;
   });
+  const retried = new RetriedCalls();
   try {
-    const settled = displayUntilSettled(client, runId, flags, context, abort.signal);
+    const settled = displayUntilSettled(client, runId, flags, context, abort.signal, retried);
     const record = await Promise.race([settled, interrupted]);
     // The aborted display rejects once it has closed.
     if (record === undefined) {
       await settled.catch(() => undefined);
       return undefined;
     }
-    const { json } = flags;
-    return await readRunEnd(record, client, { outputs: json, json, verbose: wantsDetails(flags, context) });
+    const { json, quiet } = flags;
+    const wanted = { outputs: json, json, verbose: wantsDetails(flags, context) };
+    const remains = await readRunEnd(record, client, wanted);
+    return { ...remains, retried: json || quiet ? undefined : retried.describe() };
   } finally {
     signals.close();
   }
@@ -83,6 +94,7 @@ async function displayUntilSettled(
   flags: WatchFlags,
   context: CliContext,
   signal: AbortSignal,
+  retried: RetriedCalls,
 ): Promise<RunRecord> {
   const clock = new ServerClock(context.clock);
   const view = await createRunView(await client.record(runId, { signal }));
@@ -90,6 +102,7 @@ async function displayUntilSettled(
   const listener: ServerEventListener = {
     onEvent: (event) => {
       display.onEvent(event);
+      retried.onEvent(event);
       if (event.kind === 'run' && event.paused) void printPause(client, runId, flags, display);
     },
     print: (line) => display.print(line),

@@ -94,6 +94,21 @@ const SERVER = {
     '86400',
     'how long idempotency keys outlive their runs, in seconds or as in 7d',
   ),
+  auditTtl: setting(
+    'SERVICE_AUDIT_TTL',
+    '90d',
+    'how long entries of the audit are kept, in seconds or as in 90d',
+  ),
+  auditKeep: setting(
+    'SERVICE_AUDIT_KEEP',
+    '10000',
+    'number of entries of the audit that are kept; with SERVICE_STORE 100000',
+  ),
+  auditLog: setting(
+    'SERVICE_AUDIT_LOG',
+    '',
+    'file to which the entries of the audit are appended as lines of JSON; - for standard output',
+  ),
   logLevel: reloaded(setting('SERVICE_LOG_LEVEL', 'info', 'debug, info, warn, error or silent')),
 };
 
@@ -143,6 +158,10 @@ export interface ServerConfig {
   /** Percentage of each limit that every tenant may use even when others have used up the rest (D25). */
   readonly tenantShare: number;
   readonly idempotencyTtlMs: number;
+  /** How many entries of the audit are kept, and how long (D95). */
+  readonly audit: { readonly keep: number; readonly ttlMs: number };
+  /** File for its lines, or `-` for standard output; undefined: neither. */
+  readonly auditLog: string | undefined;
   readonly logLevel: string;
 }
 
@@ -153,6 +172,8 @@ const MIB = 2 ** 20;
 /** The defaults of the settled runs that a file keeps (D74). */
 const STORED_TTL_SECONDS = 30 * 86_400;
 const STORED_RUNS = 1_000_000;
+
+const STORED_AUDIT_ENTRIES = 100_000;
 
 const TEN_YEARS_SECONDS = 10 * 365 * 86_400;
 
@@ -259,6 +280,11 @@ export function readServerConfig(env: Environment, heapLimitBytes = Number.POSIT
     memoryBytes,
     tenantShare,
     idempotencyTtlMs: duration(SERVER.idempotencyTtl, 1, TEN_YEARS_SECONDS),
+    audit: {
+      keep: usesOwn(SERVER.auditKeep) ? integer(SERVER.auditKeep, 100, 100_000_000) : STORED_AUDIT_ENTRIES,
+      ttlMs: duration(SERVER.auditTtl, 1, TEN_YEARS_SECONDS),
+    },
+    auditLog: text(SERVER.auditLog) || undefined,
     logLevel: oneOf(SERVER.logLevel, LOG_LEVELS),
   };
 }

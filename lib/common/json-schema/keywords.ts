@@ -18,7 +18,7 @@ type Form =
   | 'values';
 
 /**
- * The keywords of JSON Schema that a schema of a caller may have (D4). All others are refused: with references a check
+ * The keywords of JSON Schema that a schema of a caller may have (D4); a type may also be `list`, as that of a param. All others are refused: with references a check
  * may take exponential time, and with `uniqueItems`, `contains` and the like more than linear time.
  */
 const FORMS: Readonly<Record<string, Form>> = {
@@ -201,6 +201,40 @@ function isTextList(value: unknown): boolean {
 function findTypeError(operand: unknown): string | undefined {
   const wrong = [operand].flat().find((type) => !TYPES.has(type));
   if (wrong === undefined && !(Array.isArray(operand) && operand.length === 0)) return undefined;
-  const hint = wrong === 'list' ? '; a list is an array there' : '';
-  return `must be one of ${[...TYPES].join(', ')}, or a list of them${hint}`;
+  return `must be one of ${[...TYPES].join(', ')}, or a list of them`;
+}
+
+/** Keywords that hold a schema for each of their keys. */
+const SCHEMA_MAPS = new Set('properties patternProperties dependentSchemas $defs definitions'.split(' '));
+
+/** Keywords that hold values, names or words, in which `type` is no keyword. */
+const WITHOUT_SCHEMAS = new Set('const enum default examples required dependentRequired'.split(' '));
+
+/**
+ * Writes the type `list`, which schemas in this project may have, as `array`, at any depth: for whoever knows only JSON
+ * Schema, such as a compiler of schemas or a language model. Returns the schema itself when it has none.
+ */
+export function withArrayTypes<S>(schema: S): S {
+  return isObject(schema) ? (mapMembers(schema, rewriteKeyword) as S) : schema;
+}
+
+function rewriteKeyword(operand: unknown, keyword: string): unknown {
+  if (keyword === 'type') {
+    const rename = (type: unknown): unknown => (type === 'list' ? 'array' : type);
+    return Array.isArray(operand) && operand.includes('list') ? operand.map(rename) : rename(operand);
+  }
+  if (WITHOUT_SCHEMAS.has(keyword)) return operand;
+  if (Array.isArray(operand)) {
+    const schemas = operand.map(withArrayTypes);
+    return schemas.some((schema, i) => schema !== operand[i]) ? schemas : operand;
+  }
+  if (SCHEMA_MAPS.has(keyword) && isObject(operand)) return mapMembers(operand, withArrayTypes);
+  return withArrayTypes(operand);
+}
+
+/** Returns the object itself when no member changes. */
+function mapMembers(object: object, map: (member: unknown, key: string) => unknown): object {
+  const entries = Object.entries(object).map(([key, member]) => [key, member, map(member, key)] as const);
+  if (entries.every(([, before, after]) => before === after)) return object;
+  return Object.fromEntries(entries.map(([key, , after]) => [key, after]));
 }

@@ -4,14 +4,15 @@ import type { CheckBudget } from './check-budget.js';
 /** Returns true if a value satisfies one keyword. */
 export type ValueTest = (value: unknown) => boolean;
 
-type TypeName = 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object' | 'null';
+type TypeName = 'string' | 'integer' | 'number' | 'boolean' | 'list' | 'array' | 'object' | 'null';
 
-/** The types of JSON Schema. */
+/** The types of JSON Schema, and `list`: the word of params for an array (D4). */
 export const TYPE_TESTS: Readonly<Record<TypeName, ValueTest>> = {
   string: (value) => typeof value === 'string',
   integer: Number.isInteger,
   number: Number.isFinite,
   boolean: (value) => typeof value === 'boolean',
+  list: Array.isArray,
   array: Array.isArray,
   object: isObject,
   null: (value) => value === null,

@@ -79,6 +79,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   integer: 'a whole number',
   number: 'a number',
   boolean: 'true or false',
+  list: 'a list',
   array: 'a list',
   object: 'an object',
   null: 'null',

@@ -1,5 +1,6 @@
 import Type, { type TProperties } from 'typebox';
 import { ProblemSchema } from './problem.js';
+import { GraphSchema, PlanGraphSchema } from './report.js';
 import { RunStatusSchema } from './run.js';
 import {
   anyJson,
@@ -52,7 +53,7 @@ export const LastRunSchema = titled('LastRun', {
   finished_at: nullable(Time),
 });
 
-export const namedPipeline = {
+const namedPipeline = {
   id: Type.String(),
   kind: Type.Enum(['pipeline', 'plan']),
   tenant_id: Type.String(),
@@ -89,4 +90,27 @@ export const SavedFileSchema = titled('SavedFile', {
   version: text('Of what was saved.'),
   ok: flag('It has no errors, and is in use.'),
   problems: Type.Array(ProblemSchema),
+});
+
+export const NamedPipelinePageSchema = titled('NamedPipelinePage', {
+  enabled: flag('The server has such a folder.'),
+  writable: flag('Keys with the scope `edit` can save its files.'),
+  pausable: flag('They can, and the key has the scopes `edit` and `run`: it can pause and resume schedules.'),
+  pipelines: Type.Array(NamedPipelineSchema),
+  next_cursor: nullable(text('The `cursor` of the next page; null on the last.')),
+});
+
+export const NamedPipelineDetailsSchema = titled('NamedPipelineDetails', {
+  ...namedPipeline,
+  graph: nullable(
+    Type.Union([GraphSchema, PlanGraphSchema], {
+      description: 'Of the version in use: tasks, or the sub-pipelines of a plan. Null when there is none.',
+    }),
+  ),
+});
+
+export const DefinitionTextSchema = titled('DefinitionFile', {
+  file: text('Its path in the folder.'),
+  text: Type.String(),
+  version: text('Names this content. Send it as `If-Match` to replace it.'),
 });

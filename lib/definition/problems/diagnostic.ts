@@ -1,6 +1,6 @@
 import { toJsonPointer } from '../../common/json/json.js';
 import { type Hint, textOfHint } from './hint.js';
-import { MAX_PROBLEMS, type Path, type Problem, type ProblemCode } from './problem.js';
+import { MAX_PROBLEMS, type Path, type PlaceInText, type Problem, type ProblemCode } from './problem.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { isKeyAlone, type Source } from '../text/source.js';
 
@@ -11,8 +11,8 @@ export interface Diagnostic {
   /** Leads from the root of the definition to the value. */
   readonly path: Path;
   readonly hint?: Hint | undefined;
-  /** Points at the key instead of the value, or at the template that opens at this position of its text. */
-  readonly at?: 'key' | number;
+  /** Points at the key instead of the value, or into its text. */
+  readonly at?: 'key' | PlaceInText;
   /** Default: an error. */
   readonly severity?: Problem['severity'];
 }

@@ -1,6 +1,6 @@
 import { isObject, type Json } from '../../common/json/json.js';
 import { type Change, type FieldPlace, isOtherValue, writeFlow } from './hint.js';
-import type { Fix, Path, TextEdit } from './problem.js';
+import type { Fix, Path, PlaceInText, TextEdit } from './problem.js';
 import type { Locator } from '../text/positions.js';
 
 /** A change of a definition, and where its diagnostic points. */
@@ -8,8 +8,8 @@ export interface LocatedChange {
   readonly change: Change;
   /** From the root of the text to the value. */
   readonly path: Path;
-  /** The diagnostic points at the key instead of the value, or at the template that opens here. */
-  readonly at: 'key' | number | undefined;
+  /** The diagnostic points at the key instead of the value, or into its text. */
+  readonly at: 'key' | PlaceInText | undefined;
   /** From the root of the text to the definition, which the path of the change starts from. */
   readonly base: Path;
 }
@@ -29,6 +29,7 @@ export function toFix({ change, path, at, base }: LocatedChange, document: Docum
     case 'rename': {
       const owner = readPath(document.value, path.slice(0, -1));
       if (at === 'key' && isObject(owner) && Object.hasOwn(owner, change.to)) return undefined;
+      if (typeof at === 'object') return renameInText(change, path, at, document);
       const offset = findName(path, at, document);
       return offset === undefined ? undefined : rename(change, offset, typeof at === 'number', document);
     }
@@ -63,12 +64,12 @@ function rewriteField(
 /** The offset of the name that a diagnostic points at: in a template, behind the braces. */
 function findName(
   path: Path,
-  at: LocatedChange['at'],
+  at: 'key' | number | undefined,
   { text, value, locator }: Document,
 ): number | undefined {
   if (typeof at === 'number') {
     const opening = /\{\{[ \t]*/y;
-    opening.lastIndex = locator.templateOffset(path, textAt(value, path), at);
+    opening.lastIndex = locator.offsetInText(path, textAt(value, path), at);
     return opening.test(text) ? opening.lastIndex : undefined;
   }
   const located = locator.locate(path);
@@ -110,6 +111,19 @@ function rename(
   if (!isSafe && (isTemplate || (quote !== '' && /["'\\\n]/.test(to)))) return undefined;
   const written = isSafe || quote !== '' ? to : JSON.stringify(to);
   return edit(`write ${JSON.stringify(to)}`, locator, written, start, end);
+}
+
+/** Writes another name in a text, where the same characters mean the same with quotes and without. */
+function renameInText(
+  { from, to }: Change & { kind: 'rename' },
+  path: Path,
+  at: PlaceInText,
+  { text, value, locator }: Document,
+): Fix | undefined {
+  const start = locator.offsetInText(path, textAt(value, path), at);
+  const end = start + from.length;
+  if (!text.startsWith(from, start) || /\w/.test(text[end] ?? '') || !/^\$?\w+$/.test(to)) return undefined;
+  return edit(`write ${to}`, locator, to, start, end);
 }
 
 /** A scalar on one line: in double quotes, in single ones, or without. */
@@ -279,7 +293,7 @@ function bindTemplates(
   const written = textAt(value, path);
   const edits: TextEdit[] = [];
   for (const part of change.parts) {
-    let start = locator.templateOffset(path, written, part.at);
+    let start = locator.offsetInText(path, written, part.at);
     let end = start + part.written.length;
     if (!text.startsWith(part.written, start)) return undefined;
     if (part.isQuoted) {

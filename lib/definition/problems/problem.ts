@@ -21,6 +21,9 @@ export type Position = TextEdit['from'];
 /** The keys and indexes that lead from the root of a definition to a value. */
 export type Path = readonly (string | number)[];
 
+/** A place in a text of a definition: the template that opens at an offset, or the character there. */
+export type PlaceInText = number | { readonly character: number };
+
 /** Formats a problem on one line: position, message and hint. */
 export function formatProblem({ message, file, line, column, path, hint }: Problem): string {
   const position = line === undefined ? path : `line ${line}, column ${column ?? 1}`;

@@ -42,6 +42,8 @@ const NO_MASKER: LineMasker = { mask: (text) => text, find: () => [], longest: 0
 export class RunSecrets {
   /** Undefined for a run without secrets, which nothing need be masked for. */
   masker: Masker | undefined;
+  /** Receives the names of the secrets that are added from then on. */
+  onAdded: ((names: readonly string[]) => void) | undefined;
   readonly #source: SecretSource | undefined;
   readonly #tenantId: string;
   #values: Record<string, string> | undefined;
@@ -139,6 +141,7 @@ export class RunSecrets {
     this.#values = values;
     this.#digests = digests;
     this.masker = masker;
+    this.onAdded?.(added.map(([name]) => name));
   }
 }
 

@@ -1,5 +1,6 @@
 import { type Document, isAlias, isCollection, isMap, isNode, isScalar, isSeq, type LineCounter } from 'yaml';
-import type { Path, Position } from '../problems/problem.js';
+import type { Path, PlaceInText, Position } from '../problems/problem.js';
+import { findCharacter } from './scalar-source.js';
 
 /** Where each part of a text begins. Flat lists, because they are built and sent to another process fast. */
 export interface Positions {
@@ -139,14 +140,19 @@ export class Locator {
     return { start: this.#read(part, 'keyOffset'), end: this.#read(part, 'close') };
   }
 
-  /**
-   * Returns the offset of the template that opens at `offset` of `value`, the text at the path; that of the whole value
-   * when it is not found. Quotes, indentation and escapes may separate a text from its source, but both have the same
-   * pairs of braces in the same order.
-   */
-  templateOffset(path: Path, value: string, offset: number): number {
+  /** Returns the offset of a place in `value`, the text at the path; that of the whole value when it is not found. */
+  offsetInText(path: Path, value: string, place: PlaceInText): number {
     const part = this.#read(this.#findPart(path).part, 'owner');
     const start = this.#read(part, 'offset');
+    if (typeof place === 'number') return this.#templateOffset(part, start, value, place);
+    return start + (findCharacter(this.#text.slice(start, this.#findEnd(part)), value, place.character) ?? 0);
+  }
+
+  /**
+   * Quotes, indentation and escapes may separate a text from its source, but both have the same pairs of braces in the same
+   * order.
+   */
+  #templateOffset(part: number, start: number, value: string, offset: number): number {
     const source = this.#text.slice(start, this.#findEnd(part));
     const last = this.#braces;
     let { inValue, inSource } = last.part === part && last.inValue <= offset ? last : NO_BRACES;

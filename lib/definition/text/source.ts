@@ -1,6 +1,6 @@
 import { assertDefined } from '../assert.js';
 import { groupBy } from '../group-by.js';
-import type { Fix, Path, Position, Problem } from '../problems/problem.js';
+import type { Fix, Path, PlaceInText, Position, Problem } from '../problems/problem.js';
 import { type AskingSteps, runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import { MAX_SHARED_BYTES } from './limits.js';
 import { type LocatedChange, textAt, toFix } from '../problems/fix.js';
@@ -19,9 +19,9 @@ export interface Source {
   /**
    * Returns undefined when the definition came as an object.
    *
-   * @param at selects the value, its key, or the template that opens at this position of the value, which is a text
+   * @param at selects the value, its key, or a place in the value, which is a text
    */
-  positionOf(path: Path, at?: 'key' | 'value' | number): Position | undefined;
+  positionOf(path: Path, at?: 'key' | 'value' | PlaceInText): Position | undefined;
   /** Returns the change as edits of the text; undefined without a text, and where it is not clear what to edit. */
   fixOf(change: LocatedChange): Fix | undefined;
 }
@@ -63,8 +63,8 @@ export function toSource(parsed: ParsedText, text: string): Source {
     unquoted,
     positionOf: (path, at) => {
       const known = getLocator();
-      if (typeof at !== 'number') return known?.find(path, at);
-      return known?.toPosition(known.templateOffset(path, textAt(value, path), at));
+      if (at === undefined || typeof at === 'string') return known?.find(path, at);
+      return known?.toPosition(known.offsetInText(path, textAt(value, path), at));
     },
     fixOf: (change) => {
       const known = getLocator();

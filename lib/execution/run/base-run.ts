@@ -52,11 +52,12 @@ export abstract class BaseRun<
   finishedAt: number | null = null;
   /** True from when somebody resumes a paused run until the run goes on: its templates may have to be compiled before. */
   isResuming = false;
-  /** Null when a request or a person has started the run, also for a rerun. Set before anybody can see the run. */
+  /** Null when a request or a person has started the run, also for a rerun. Set with the next three before the run is seen. */
   trigger: RunTrigger | null = null;
-  /** Set before anybody can see the run. */
   startedBy: StartedBy = { kind: 'library', name: null };
-  /** Null without `max_running`. Set before anybody can see the run. */
+  /** The definition is one of the folder of the server. */
+  isOfFolder = false;
+  /** Null without `max_running`. */
   group: RunGroup | null = null;
   /** Resolves when nothing of the run is at work any more; never rejects. */
   readonly settled: Promise<void>;
@@ -112,9 +113,7 @@ export abstract class BaseRun<
     this.#history = history;
     this.timeout = RunTimeout.of(limit, clock, timeline, history);
     this.createdAt = history?.isSubmitted === true ? history.run.past.createdAt : timeline.now();
-    this.settled = new Promise((resolve) => {
-      this.#resolveSettled = resolve;
-    });
+    this.settled = new Promise((resolve) => (this.#resolveSettled = resolve));
   }
 
   get id(): string {

@@ -5,11 +5,14 @@ import { pino } from 'pino';
 import { type Clock, toIsoTime } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
 import type { LiveEvent } from '../../execution/events/event.js';
+import type { RunIdentity, SettledRun } from '../../runs/run-entry.js';
 import type { RunQueries } from '../../runs/views/run-queries.js';
-import type { RunIdentity } from '../../runs/run-entry.js';
 
 /** The message of the lines that are written for each request. */
 export const REQUEST_MESSAGE = 'request';
+
+/** The messages of lines that may be very many. */
+const FREQUENT_MESSAGES = new Set([REQUEST_MESSAGE, 'run succeeded', 'run cancelled']);
 
 /** The log of a server, for its operators. */
 export interface Log {
@@ -28,7 +31,7 @@ export interface StreamLog extends Log {
 }
 
 export interface LogOptions {
-  /** The lines of requests that end in one turn of the event loop are one write, other lines one each. */
+  /** The lines of requests and of runs that end in one turn of the event loop are one write, other lines one each. */
   readonly stream: Writable;
   /** Writes lines for people instead of JSON. */
   readonly interactive: boolean;
@@ -53,32 +56,64 @@ export function createLog(options: LogOptions): StreamLog {
 }
 
 /**
- * Logs that a run failed, because nobody may be waiting for its result: the first error and its task, the number of
- * failures, and of a plan the sub-pipelines that failed; at `debug` also where a tool threw the error (D59).
+ * Logs what the line of a settled run does not say: that a handler has failed (D80), and at `debug` where a tool threw the error
+ * that failed the run (D59).
  *
- * @param runs returns the current record of a run, and the error that failed it
+ * @param runs returns the error that failed a run
  */
-export function logFailedRun(
+export function logFailure(
   event: LiveEvent,
   { run_id, pipeline_id, tenant_id }: RunIdentity,
   log: Log,
-  runs: Pick<RunQueries, 'record' | 'failure'>,
+  runs: Pick<RunQueries, 'failure'>,
 ): void {
+  const of = { run_id, pipeline_id, tenant_id };
   if (event.kind === 'fail' && event.handler !== undefined && event.within === undefined) {
     const { handler, task_id, sub_pipeline, error } = event;
-    return log.warn(
-      { run_id, pipeline_id, tenant_id, ...(sub_pipeline && { sub_pipeline }), handler, task_id, error },
-      'handler failed',
-    );
+    log.warn({ ...of, ...(sub_pipeline && { sub_pipeline }), handler, task_id, error }, 'handler failed');
   }
   if (event.kind !== 'run' || event.error === undefined) return;
-  const { failures, sub_pipelines: statuses } = runs.record(run_id);
-  const failed = Object.entries(statuses ?? {}).flatMap(([id, status]) => (status === 'failed' ? [id] : []));
-  const location = { run_id, pipeline_id, tenant_id, ...event.failed_task };
-  const facts = { ...location, error: event.error, failures: failures.length };
-  log.warn(statuses === null ? facts : { ...facts, sub_pipelines_failed: failed }, 'run failed');
   const { type, message, stack } = runs.failure(run_id) ?? {};
-  if (stack !== undefined) log.debug({ ...location, err: { type, message, stack } }, 'a tool has thrown');
+  if (stack === undefined) return;
+  log.debug({ ...of, ...event.failed_task, err: { type, message, stack } }, 'a tool has thrown');
+}
+
+/**
+ * Logs how a run has ended, in one line: nobody may be waiting for its result. Of a failed one, a warning has the first error
+ * and its task, the number of failures, and of a plan the sub-pipelines that failed.
+ */
+export function logSettledRun(run: SettledRun, log: Log): void {
+  const { id, definitionId, tenantId, status, trigger, startedAt, finishedAt, error, errorCode } = run;
+  const facts = {
+    run_id: id,
+    pipeline_id: definitionId,
+    tenant_id: tenantId,
+    status,
+    trigger: trigger ?? 'none',
+    // Of a run that was cancelled while it was queued, no time has passed at work.
+    duration_ms: startedAt === null || finishedAt === null ? 0 : finishedAt - startedAt,
+    ...(errorCode !== null && { error_code: errorCode }),
+    ...(error !== null && { error: toFirstLine(error) }),
+  };
+  const message = `run ${status}`;
+  if (status !== 'failed') return log.info(facts, message);
+  const { failures, subPipelines, failedTask } = run;
+  const failed = Object.entries(subPipelines ?? {}).flatMap(([name, each]) =>
+    each === 'failed' ? [name] : [],
+  );
+  const ofPlan = subPipelines === null ? {} : { sub_pipelines_failed: failed };
+  log.warn({ ...facts, ...failedTask, failures: failures.length, ...ofPlan }, message);
+}
+
+/** Errors of tools may be whole documents; the record of the run has all of it. */
+const MOST_CHARACTERS = 500;
+
+function toFirstLine(text: string): string {
+  const [line = ''] = text
+    .trimStart()
+    .slice(0, MOST_CHARACTERS + 1)
+    .split(/[\r\n]/, 1);
+  return line === text ? line : `${line.slice(0, MOST_CHARACTERS)} …`;
 }
 
 function createJsonLog({ stream, level, clock, mask }: LogOptions): StreamLog {
@@ -101,7 +136,7 @@ function createJsonLog({ stream, level, clock, mask }: LogOptions): StreamLog {
     (severity: Level) =>
     (facts: object, message: string): void => {
       logger[severity](facts, mask === undefined ? message : mask(message));
-      buffer.flush();
+      if (!FREQUENT_MESSAGES.has(message)) buffer.flush();
     };
   const info = createWriter('info');
   return {

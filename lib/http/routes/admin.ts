@@ -1,11 +1,16 @@
 import Type from 'typebox';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { defineRoute, type Route } from '../routing/route.js';
+import { auditRoute } from './audit.js';
+import type { Reload, ServerReload } from '../reload.js';
 import type { HttpServices } from '../services.js';
 
 /** The routes of the operator of a server, for keys with the scope `admin`. */
-export function adminRoutes({ backups, work, log }: HttpServices): Route[] {
+export function adminRoutes(services: HttpServices): Route[] {
+  const { backups, reload, work, log } = services;
   return [
+    auditRoute(services),
+    ...reloadRoutes(reload),
     defineRoute({
       method: 'POST',
       path: '/admin/backup',
@@ -41,6 +46,76 @@ export function adminRoutes({ backups, work, log }: HttpServices): Route[] {
     }),
   ];
 }
+
+/** The routes that read the configuration again, and say how that went. */
+function reloadRoutes(reload: ServerReload | undefined): Route[] {
+  const route = { path: '/admin/reload', tag: 'Server', access: 'admin' } as const;
+  return [
+    defineRoute({
+      ...route,
+      method: 'POST',
+      id: 'reloadConfiguration',
+      summary: 'Read keys, secrets, connections, tools and settings again',
+      description:
+        'As SIGHUP does: everything is read again, and used only if all of it can be read. Otherwise nothing changes, and the error says why. Runs at work keep their tools and secrets.',
+      responses: { 200: { description: 'What was read is used.', schema: ReloadSchema } },
+      handle: async () => {
+        if (reload === undefined) throw new WavetrainError('invalid_request', NO_RELOAD);
+        const done = await reload.reload('request');
+        if (done.error === null) return { body: toReloadBody(done) };
+        throw new WavetrainError('invalid_request', `all stays as it was: ${done.error}`);
+      },
+    }),
+    defineRoute({
+      ...route,
+      method: 'GET',
+      id: 'getReload',
+      summary: 'Get the last attempt to read the configuration again',
+      responses: {
+        200: { description: 'The last attempt; null before the first.', schema: LastReloadSchema },
+      },
+      handle: () => ({ body: { last: reload?.last === undefined ? null : toReloadBody(reload.last) } }),
+    }),
+  ];
+}
+
+const NO_RELOAD = 'this server reads nothing again: start it with `wavetrain serve`';
+
+function toReloadBody({ needRestart, ...reload }: Reload): object {
+  return { ...reload, need_restart: needRestart };
+}
+
+const Names = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+
+const ReloadSchema = Type.Object(
+  {
+    at: Type.String({ description: 'ISO 8601.' }),
+    cause: Type.Enum(['file', 'signal', 'request'], {
+      description: '`file`: one has changed. `signal`: SIGHUP. `request`: `POST /admin/reload`.',
+    }),
+    error: Type.Union([Type.String(), Type.Null()], {
+      description: 'Null when what was read is used; otherwise all has stayed as it was, for this reason.',
+    }),
+    changes: Type.Array(
+      Type.Object({
+        kind: Type.Enum(['keys', 'secrets', 'connections', 'tools', 'models', 'settings']),
+        added: Names('Names, and never values.'),
+        removed: Names('Names that are there no more.'),
+        changed: Names('Names that mean something else now.'),
+      }),
+      { description: 'What has changed.' },
+    ),
+    need_restart: Type.Array(Type.String(), {
+      description: 'Variables that have changed and that only a restart uses.',
+    }),
+  },
+  { title: 'Reload' },
+);
+
+const LastReloadSchema = Type.Object(
+  { last: Type.Union([ReloadSchema, Type.Null()]) },
+  { title: 'LastReload' },
+);
 
 const BackupRequestSchema = Type.Object(
   {

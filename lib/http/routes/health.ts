@@ -5,7 +5,7 @@ import { type Route, defineRoute } from '../routing/route.js';
 import { UNREADY_REASONS } from '../routing/server-readiness.js';
 import { countLibrary, type HttpServices } from '../services.js';
 
-const PROBE = { method: 'GET', tag: 'Server', access: 'open', isProbe: true } as const;
+const PROBE = { method: 'GET', tag: 'Server', access: 'open', isProbe: true, isPolled: true } as const;
 
 /** Routes for the probes of a load balancer or an orchestrator. */
 export function healthRoutes({ readiness, queries, version, library }: HttpServices): Route[] {
@@ -79,8 +79,8 @@ const ReadinessSchema = Type.Object(
 
 const METRICS_EXAMPLE = `# HELP wavetrain_runs_total Runs that have reached a status since the server started. Every run starts as queued.
 # TYPE wavetrain_runs_total counter
-wavetrain_runs_total{status="queued"} 12
-wavetrain_runs_total{status="succeeded"} 11
+wavetrain_runs_total{pipeline="nightly",status="queued",trigger="schedule"} 12
+wavetrain_runs_total{pipeline="nightly",status="succeeded",trigger="schedule"} 11
 `;
 
 /** The route that Prometheus scrapes. */
@@ -93,8 +93,9 @@ export function metricsRoutes({ metrics }: HttpServices): Route[] {
       tag: 'Server',
       summary: 'Get the metrics of the server, for Prometheus',
       description:
-        'Runs by status, task durations by tool, attempts and retries, tools in flight, requests by route, errors by code, the memory that `SERVICE_MEMORY` limits, and the memory, CPU time and event-loop lag of the process. The metrics cover all tenants, so a key needs the scope `metrics`.',
+        'Runs by pipeline, status and trigger, with their durations; the last success and the lateness of schedules; task durations by tool, attempts and retries, tools in flight, requests by route, errors by code, the memory that `SERVICE_MEMORY` limits, and the memory, CPU time and event-loop lag of the process. The metrics cover all tenants, so a key needs the scope `metrics`.',
       access: 'metrics',
+      isPolled: true,
       responses: {
         200: {
           description: 'The text format of Prometheus.',

@@ -48,6 +48,7 @@ export interface StartRequest<B> {
   readonly yaml: string | undefined;
   readonly body: B | undefined;
   readonly caller: Caller;
+  readonly address: string;
 }
 
 /** Errors that are found before a run exists. */
@@ -81,6 +82,7 @@ export function createRunRoutes<R extends TSchema, A extends TSchema>(
   const readSubmission = async (request: Request, run?: AwaitedRun): Promise<Submission> => ({
     ...(await read(request, tenantOf(request))),
     startedBy: toStartedBy(request.caller),
+    address: request.address,
     onAccepted: run?.onAccepted,
   });
   // The same body sent to `run` and to `run_async` with one key is one run (D36).

@@ -1,8 +1,11 @@
 import Router, { type RouterMiddleware } from '@koa/router';
 import Koa, { type Context, type Middleware } from 'koa';
 import { WavetrainError } from '../../common/errors.js';
+import { AUDITED_ROUTES } from '../logging/audit/audited-routes.js';
+import { auditRefusal } from '../logging/audit/request-audit.js';
 import { statelyPageRoutes } from '../inspector/stately-page.js';
 import { loggedErrorResponse } from '../errors/error-response.js';
+import { notFoundPage } from '../errors/not-found-page.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
 import { ResponseSender } from '../responses/response-sender.js';
 import { adminRoutes } from '../routes/admin.js';
@@ -83,6 +86,7 @@ class App extends Koa {
 /** The facts that are known about a request so far, in `ctx.state`. */
 interface RequestState {
   readonly route?: string;
+  readonly isPolled?: boolean;
   readonly caller?: string | null;
   readonly runId?: string;
   readonly code?: string;
@@ -103,7 +107,10 @@ interface RequestFacts {
   left?: true;
 }
 
-/** Writes one log line and one metric per request, once its response was sent or its client has disconnected. */
+/**
+ * Writes one log line and one metric per request, once its response was sent or its client has disconnected; no line for the
+ * requests of monitors that succeed.
+ */
 function requestLog(services: HttpServices): Middleware {
   const { clock } = services;
   return (ctx, next) => {
@@ -115,8 +122,9 @@ function requestLog(services: HttpServices): Middleware {
 
 function recordRequest(ctx: Context, durationMs: number, { log, metrics }: HttpServices): void {
   const { method, path, res } = ctx;
-  const { route = 'none', caller, runId, code } = ctx.state as RequestState;
+  const { route = 'none', isPolled, caller, runId, code } = ctx.state as RequestState;
   metrics.recordRequest(route, method, res.statusCode, durationMs, code);
+  if (isPolled === true && res.statusCode < 400) return;
   const facts: RequestFacts = { method, path, status: res.statusCode, duration_ms: durationMs };
   if (code) facts.code = code;
   if (runId) facts.run_id = runId;
@@ -132,14 +140,24 @@ function errorHandler(services: HttpServices, sender: ResponseSender): Middlewar
     } catch (thrown) {
       const { method, path } = ctx;
       const response = loggedErrorResponse(thrown, services, { method, path });
-      ctx.state['code'] = response.body.detail.code;
+      const { code } = response.body.detail;
+      ctx.state['code'] = code;
+      auditRefusal(ctx, code, services.audit);
       if (ctx.res.headersSent) ctx.res.destroy();
       else {
         const { tenantId = UNKNOWN_TENANT } = ctx.state as RequestState;
-        await sender.send(ctx, response.status, 'application/json', response, tenantId);
+        if (response.status === 404 && wantsPage(ctx))
+          await sender.send(ctx, 404, 'text/html', notFoundPage(response), tenantId);
+        else await sender.send(ctx, response.status, 'application/json', response, tenantId);
       }
     }
   };
+}
+
+/** True of a person who has opened an address; programs accept anything, or JSON. */
+function wantsPage({ method, req: { headers } }: Context): boolean {
+  const { accept = '' } = headers;
+  return (method === 'GET' || method === 'HEAD') && /^text\/html\b/i.test(accept);
 }
 
 function browserGuard({ guard }: HttpServices): Middleware {
@@ -157,6 +175,8 @@ function router(services: HttpServices, sender: ResponseSender): RouterMiddlewar
     const endpoint = new Endpoint(route, services, readBody, sender);
     const layer = table.register(route.path.replaceAll(/\{(\w+)\}/g, ':$1'), [route.method], async (ctx) => {
       ctx.state['route'] = route.path;
+      ctx.state['audited'] = AUDITED_ROUTES[route.id];
+      ctx.state['isPolled'] = route.isPolled;
       await endpoint.handle(ctx, ctx['params']);
     });
     if (route.reserved) layer.regexp = exclude(layer.regexp as RegExp, route.path, route.reserved);

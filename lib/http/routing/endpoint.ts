@@ -10,6 +10,7 @@ import {
 } from '../../common/json-schema/ajv.js';
 import { describeErrors, type Nouns } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json/json.js';
+import { beginAudit } from '../logging/audit/request-audit.js';
 import { countHeaders } from '../security/browser-guard.js';
 import {
   ANONYMOUS,
@@ -151,7 +152,9 @@ export class Endpoint {
       const { json, yaml } = await this.#receiveBody(ctx, memory);
       ctx.state['tenantId'] = memory.tenantId;
       const request = new EndpointRequest(ctx, head, json, yaml, memory);
+      const audited = beginAudit({ ...head, ctx, body: json, tenantId: memory.tenantId }, this.#services);
       const result = await this.#route.handle(request);
+      await audited?.(result);
       request.assertNotRevoked();
       return result;
     } finally {
@@ -165,6 +168,7 @@ export class Endpoint {
     const caller = this.#services.authenticate(ctx.req);
     if (caller === undefined) throw new WavetrainError('unauthorized', unauthorizedMessage(ctx.req.headers));
     ctx.state['caller'] = caller.name;
+    ctx.state['tenantId'] = resolveTenant(caller);
     if (access !== 'any' && !caller.scopes.includes(access)) {
       throw new WavetrainError('forbidden', missingScopeMessage(caller, access));
     }

@@ -124,6 +124,8 @@ export interface RouteDeclaration<
   readonly isPage?: boolean;
   /** Accepts any query and any Accept header, because health probes send both. */
   readonly isProbe?: boolean;
+  /** Monitors send it all the time: the log has only the requests that have failed. */
+  readonly isPolled?: boolean;
   /**
    * Waits until the runs of the caller's tenants are taken over from the store (D68): `all`, or `known`, those that have not
    * settled, since settled ones are in its archive but for those of an earlier version.

@@ -17,6 +17,8 @@ export interface KeptSchedule {
   readonly run_id: string | null;
   /** The time whose run waits for the last run to settle. */
   readonly waiting: number | null;
+  /** The end of the last run that has succeeded, as a time; earlier versions have kept none. */
+  readonly succeeded_at?: number | null;
 }
 
 const FORMAT = 1;

@@ -1,11 +1,12 @@
 import { type Clock, toIsoTime } from '../../common/clock.js';
 import { errorMessage, RunBusyError, WavetrainError } from '../../common/errors.js';
-import { ScheduleTimes } from '../../definition/triggers/cron.js';
 import { readSchedule, type Schedule } from '../../definition/triggers/start.js';
 import type { RunRegistry } from '../../runs/registry.js';
+import type { SettledRun } from '../../runs/run-entry.js';
 import type { Submitter } from '../../submission/submitter.js';
 import type { RunTrigger } from '../../common/wire/started-by.js';
 import type { Steps } from '../../common/scheduling/steps.js';
+import { ActiveSchedule } from './active-schedule.js';
 import { findDueTimes, formatMissed } from './due-times.js';
 import type { PipelineLibrary } from '../library.js';
 import { ROOT_TENANT } from '../list-files.js';
@@ -23,8 +24,6 @@ const GRACE_MS = 120_000;
 /** A wall clock that goes back further is not waited for. */
 const MAX_BACK_MS = 3_600_000;
 
-const SHOWN_TIMES = 3;
-
 export interface SchedulerOptions {
   readonly library: PipelineLibrary;
   readonly registry: Pick<RunRegistry, 'queries' | 'stepRunner'>;
@@ -33,27 +32,16 @@ export interface SchedulerOptions {
   readonly log: LibraryLog;
   /** Counts a run that was not made because others of its definition are at work (D81). */
   readonly onSkipped: (by: RunTrigger) => void;
+  /** Receives how each time has ended at which a schedule was due, for the audit (D95). */
+  readonly onEnd?: ((tenantId: string, id: string, end: LastDue) => void) | undefined;
   /** Keeps how far each schedule has come; undefined: that ends with the process, as the runs do. */
   readonly file?: string | undefined;
 }
 
-interface ActiveSchedule {
-  readonly tenantId: string;
-  readonly id: string;
-  schedule: Schedule;
-  /** Changes with the times of the schedule. */
-  signature: string;
-  times: ScheduleTimes;
-  handledAt: number;
-  nextDue: number | undefined;
-  last: LastDue | null;
-  runId: string | null;
-  /** The time whose run waits to be started: later times are skipped until it has. */
-  waiting: number | null;
-  isBusy: boolean;
-  /** The next times, until the first of them has come. */
-  shown: readonly number[];
-}
+type FinishedRun = Pick<
+  SettledRun,
+  'tenantId' | 'definitionId' | 'isOfFolder' | 'status' | 'finishedAt' | 'trigger'
+>;
 
 /**
  * Starts the definitions of the folder when they are due (D70). A run has a key made of the time at which it was due, so that
@@ -99,16 +87,38 @@ export class Scheduler {
     const schedule = entry.good && readSchedule(entry.good.definition);
     if (schedule === undefined) return null;
     const active = this.#active.get(toEntryKey(entry.listed.tenantId, entry.id));
+    const now = this.#options.clock.now();
     return {
       cron: schedule.cron,
       timezone: schedule.timezone,
       overlap: schedule.overlap,
       catch_up: schedule.catchUp,
       paused: schedule.isPaused,
-      next_runs: active === undefined || schedule.isPaused ? [] : this.#nextTimes(active).map(toIsoTime),
+      next_runs: active === undefined || schedule.isPaused ? [] : active.nextTimes(now).map(toIsoTime),
       last: active?.last ?? null,
     };
   };
+
+  /** How late each schedule is, and when its definition has last succeeded. */
+  *measure(): Iterable<
+    Pick<ActiveSchedule, 'tenantId' | 'id' | 'succeededAt'> & { readonly lateMs: number }
+  > {
+    const now = this.#options.clock.now();
+    for (const active of this.#active.values()) {
+      const { tenantId, id, succeededAt } = active;
+      yield { tenantId, id, succeededAt, lateMs: active.lateMs(now) };
+    }
+  }
+
+  /** Notes the success of a definition with a schedule, whatever has started the run. */
+  onSettled({ tenantId, definitionId, isOfFolder, status, finishedAt, trigger }: FinishedRun): void {
+    if (status !== 'succeeded' || !isOfFolder) return;
+    const active = this.#active.get(toEntryKey(tenantId, definitionId));
+    if (active === undefined) return;
+    active.succeededAt = finishedAt;
+    // Callers may start so many others that the file would be written again and again: those are kept with the next time.
+    if (trigger === 'schedule') this.#file?.save();
+  }
 
   /** Resolves when no schedule is being looked at, and how far they have come is kept. */
   async idle(): Promise<void> {
@@ -122,19 +132,6 @@ export class Scheduler {
     this.#isAtWork = false;
     this.#options.clock.clearTimeout(this.#timer);
     await this.idle();
-  }
-
-  #nextTimes(active: ActiveSchedule): readonly number[] {
-    const now = this.#options.clock.now();
-    const [first] = active.shown;
-    if (first !== undefined && first > now && first === active.nextDue) return active.shown;
-    const times: number[] = [];
-    let next = active.nextDue ?? active.times.next(now);
-    while (next !== undefined && times.length < SHOWN_TIMES) {
-      times.push(next);
-      next = active.times.next(next);
-    }
-    return (active.shown = times);
   }
 
   /** Takes over the schedules of the folder as they are now, after those that it had before. */
@@ -165,37 +162,9 @@ export class Scheduler {
 
   #take(key: string, { id, listed: { tenantId } }: FolderEntry, schedule: Schedule): void {
     const now = this.#options.clock.now();
-    const signature = toSignature(schedule);
     const active = this.#active.get(key);
-    if (active?.signature === signature) {
-      active.schedule = schedule;
-      return;
-    }
-    const times = new ScheduleTimes(schedule.isPaused ? [] : schedule.cron, schedule.timezone);
-    if (active !== undefined) {
-      // The times that the new schedule would have had before now were never due.
-      const handledAt = Math.max(active.handledAt, now);
-      const nextDue = times.next(handledAt);
-      Object.assign(active, { schedule, signature, times, handledAt, nextDue, shown: [] });
-      return;
-    }
-    const kept = this.#kept.get(key);
-    const isSame = kept?.schedule === signature;
-    const handledAt = isSame ? kept.handled_at : now;
-    this.#active.set(key, {
-      tenantId,
-      id,
-      schedule,
-      signature,
-      times,
-      handledAt,
-      nextDue: times.next(handledAt),
-      last: kept?.last ?? null,
-      runId: kept?.run_id ?? null,
-      waiting: isSame ? kept.waiting : null,
-      isBusy: false,
-      shown: [],
-    });
+    if (active !== undefined) return active.change(schedule, now);
+    this.#active.set(key, new ActiveSchedule({ tenantId, id }, schedule, now, this.#kept.get(key)));
   }
 
   /** Looks at every schedule, and again when the next one is due. */
@@ -228,7 +197,7 @@ export class Scheduler {
   #followClock(active: ActiveSchedule, now: number): void {
     if (active.handledAt - now <= MAX_BACK_MS) return;
     const message = 'the clock was set back: the schedule goes on from the time that it shows';
-    this.#options.log.warn(describe(active), message);
+    this.#options.log.warn(active.place, message);
     active.handledAt = now;
     active.nextDue = active.times.next(now);
   }
@@ -240,7 +209,7 @@ export class Scheduler {
       if (active.waiting !== null) await this.#startWaiting(active);
       if (active.nextDue !== undefined && active.nextDue <= now) await this.#handleDue(active, now);
     } catch (error) {
-      this.#options.log.warn(describe(active), `a schedule could not be looked at: ${errorMessage(error)}`);
+      this.#options.log.warn(active.place, `a schedule could not be looked at: ${errorMessage(error)}`);
     } finally {
       active.isBusy = false;
       this.#file?.save();
@@ -260,7 +229,7 @@ export class Scheduler {
     const isInTime = now - latest <= GRACE_MS;
     const missed = isInTime ? count - 1 : count;
     if (missed > 0) {
-      log.warn({ ...describe(active), missed }, `a schedule has missed ${formatMissed(missed)}`);
+      log.warn({ ...active.place, missed }, `a schedule has missed ${formatMissed(missed)}`);
     }
     if (isInTime) {
       const earlier = `${formatMissed(missed)} before were missed`;
@@ -268,7 +237,7 @@ export class Scheduler {
     }
     const reason = `the server was not at work, or its clock was set: ${formatMissed(missed)} missed`;
     if (schedule.catchUp) return this.#start(active, latest, { reason: `made up for: ${reason}`, missed });
-    active.last = { due_at: toIsoTime(latest), run_id: null, outcome: 'missed', reason, missed };
+    active.end({ due_at: toIsoTime(latest), run_id: null, outcome: 'missed', reason, missed });
   }
 
   /** Starts the run of a time, unless another one waits, or the one before is still at work. */
@@ -344,8 +313,10 @@ export class Scheduler {
   #end(active: ActiveSchedule, due: number, end: Partial<LastDue> & Pick<LastDue, 'outcome'>): void {
     const { log } = this.#options;
     const { outcome, run_id = null, reason } = end;
-    active.last = { ...end, due_at: toIsoTime(due), run_id };
-    const facts = { ...describe(active), due_at: toIsoTime(due), ...(run_id !== null && { run_id }) };
+    const last = { ...end, due_at: toIsoTime(due), run_id };
+    active.end(last);
+    this.#options.onEnd?.(active.tenantId, active.id, last);
+    const facts = { ...active.place, due_at: toIsoTime(due), ...(run_id !== null && { run_id }) };
     if (outcome === 'started' && reason === undefined) log.info(facts, 'a schedule has started a run');
     else if (outcome === 'failed') log.warn(facts, `a schedule could start no run: ${reason}`);
     else log.info(facts, `a schedule: ${outcome}: ${reason}`);
@@ -367,27 +338,8 @@ export class Scheduler {
   }
 
   *#collectKept(): Iterable<KeptSchedule> {
-    for (const { tenantId, id, signature, handledAt, last, runId, waiting } of this.#active.values()) {
-      yield {
-        tenant_id: tenantId,
-        id,
-        schedule: signature,
-        handled_at: handledAt,
-        last,
-        run_id: runId,
-        waiting,
-      };
-    }
+    for (const active of this.#active.values()) yield active.toKept();
   }
 }
 
 const PAUSED_BEFORE = 'the schedule was paused before its run began';
-
-/** Of another signature, other times were due. */
-function toSignature({ cron, timezone, isPaused }: Schedule): string {
-  return JSON.stringify([cron, timezone, ...(isPaused ? ['paused'] : [])]);
-}
-
-function describe({ tenantId, id }: ActiveSchedule): object {
-  return { tenant: tenantId, pipeline: id };
-}

@@ -74,9 +74,10 @@ function* checkTool(task: DraftTask, catalog: Catalog, suggestions: Suggestions)
     yield { code: 'unknown_tool', message: `there is no tool "${task.tool}"`, path, hint };
     return;
   }
-  for (const { code, message, path, hint } of findLiteralInputProblems(tool, task.literalInputs)) {
+  for (const { code, message, path, hint, at } of findLiteralInputProblems(tool, task.literalInputs)) {
     const diagnostic = { code, message, path: [...task.path, 'inputs', ...path], hint };
-    yield code === 'unknown_input' ? { ...diagnostic, at: 'key' } : diagnostic;
+    if (code === 'unknown_input') yield { ...diagnostic, at: 'key' };
+    else yield at === undefined ? diagnostic : { ...diagnostic, at: { character: at } };
   }
 }
 

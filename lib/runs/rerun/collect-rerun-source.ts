@@ -54,7 +54,7 @@ export function* collectRerunSource(
     given: earlier,
     givenBytes: 0,
     forced,
-    named: new Set(named === undefined ? [] : [named.task]),
+    named: new Set(named === undefined ? [] : [named.task, ...named.followers]),
     calls,
     outcomes,
     items,
@@ -74,7 +74,9 @@ export function* collectRerunSource(
     const outcome = work?.getOutcome(id) ?? unreached?.inherit(task);
     const hasCollected = outcome?.collected !== undefined;
     if (hasCollected || failedItems.has(id)) failed.add(id);
-    const isKept = outcome !== undefined && !(hasCollected && rerunsFailedItems) && named?.task !== id;
+    const isFollower = named?.followers.has(id) === true;
+    const isKept =
+      outcome !== undefined && !(hasCollected && rerunsFailedItems) && named?.task !== id && !isFollower;
     const some = isKept
       ? undefined
       : outcome === undefined
@@ -90,7 +92,10 @@ export function* collectRerunSource(
       if (some === undefined || task.parallelOver === undefined)
         refuseItems(id, task.parallelOver !== undefined && (outcome?.writes.length ?? 0) > 0);
       items.set(id, { ...some, outputs: withoutItems(some.outputs, named) });
-    } else if (some !== undefined && pipeline.tasks.has(id)) items.set(id, some);
+    } else if (some !== undefined && pipeline.tasks.has(id)) {
+      const runs = isFollower ? named.ranges : [];
+      items.set(id, runs.length === 0 ? some : { ...some, outputs: withoutRanges(some.outputs, runs) });
+    }
   }
   const ownBytes = earlier.sizeBytes - (rerunSource === undefined ? 0 : measureSource(rerunSource));
   const { pipeline: definition, params, inputs, session, goal, secretDigests } = earlier;
@@ -126,14 +131,20 @@ function withoutItems<T>(
   outputs: readonly (T | undefined)[],
   { task, ranges }: NamedItems,
 ): (T | undefined)[] {
-  const left = [...outputs];
-  for (const [first, last] of ranges) {
-    if (last >= outputs.length) {
-      const has = `it has ${outputs.length} items, from 0 to ${outputs.length - 1}`;
-      throw new WavetrainError('invalid_request', `"${task}" has no item ${last}: ${has}`);
-    }
-    left.fill(undefined, first, last + 1);
+  for (const [, last] of ranges) {
+    if (last < outputs.length) continue;
+    const has = `it has ${outputs.length} items, from 0 to ${outputs.length - 1}`;
+    throw new WavetrainError('invalid_request', `"${task}" has no item ${last}: ${has}`);
   }
+  return withoutRanges(outputs, ranges);
+}
+
+function withoutRanges<T>(
+  outputs: readonly (T | undefined)[],
+  ranges: NamedItems['ranges'],
+): (T | undefined)[] {
+  const left = [...outputs];
+  for (const [first, last] of ranges) left.fill(undefined, first, last + 1);
   return left;
 }
 

@@ -1,6 +1,7 @@
 import { WavetrainError } from '../../common/errors.js';
 import { joinFirst } from '../../common/text.js';
 import type { RunInputs } from '../../execution/prepare/run-inputs.js';
+import { findListedTask } from '../../execution/run/reuse/reusable-items.js';
 import { describeDependency } from './rerun-report.js';
 
 /** The value of `from` that reuses the outputs of all tasks that succeeded. */
@@ -34,6 +35,11 @@ export type RerunStart = { readonly kind: 'everything' | 'failed' } | NamedStart
 export interface NamedItems {
   readonly task: string;
   readonly ranges: readonly ItemRange[];
+  /**
+   * The fan-outs over the output of the task, or of another follower, which have an item for each item of it. Their items
+   * of the same numbers run, too; the others are reused where they read what they read before.
+   */
+  readonly followers: ReadonlySet<string>;
 }
 
 /** `TASK`, `SUB_PIPELINE/TASK`, and items behind a task. */
@@ -120,13 +126,17 @@ function dependentsOf(
 }
 
 /** The parts of a graph that run again even if they succeeded and were not changed, with the reason. */
-export function findForced(start: RerunStart, graph: RerunGraph): ReadonlyMap<string, string> {
+export function findForced(
+  start: RerunStart,
+  graph: RerunGraph,
+  named?: NamedItems,
+): ReadonlyMap<string, string> {
   if (start.kind === 'failed') return new Map();
   if (start.kind !== 'part') return new Map(graph.ids.map((id) => [id, EVERYTHING]));
   if (start.task !== undefined) return dependentsOfSome(start.part, graph, 'a task is');
-  return start.items === undefined
-    ? withDependents(start.part, graph)
-    : dependentsOfSome(start.part, graph, 'items are');
+  if (start.items === undefined) return withDependents(start.part, graph);
+  const dependents = dependentsOfSome(start.part, graph, 'items are');
+  return new Map([...dependents].filter(([id]) => named?.followers.has(id) !== true));
 }
 
 const EVERYTHING = 'runs, as everything does without "from" and changes';
@@ -162,16 +172,22 @@ export function forceInPart(
   const graph = graphOf(pipeline, id);
   if (start !== undefined) {
     assertPart(start.part, graph);
-    return findForced(start, graph);
+    return findForced(start, graph, namedItems(start, pipeline));
   }
   const forced = reason === undefined ? [] : graph.ids;
   return new Map(forced.map((task) => [task, `is part of "${id}", which ${reason}`]));
 }
 
 /** The items of a task that a start names; undefined where it names none, or a task of a sub-pipeline. */
-export function namedItems(start: RerunStart): NamedItems | undefined {
+export function namedItems(start: RerunStart, { tasks, waves }: Pipeline): NamedItems | undefined {
   if (start.kind !== 'part' || start.task !== undefined || start.items === undefined) return undefined;
-  return { task: start.part, ranges: start.items };
+  const followers = new Set<string>();
+  for (const id of waves.flat()) {
+    const list = tasks.get(id)?.parallelOver;
+    const source = list && findListedTask(list);
+    if (source !== undefined && (source === start.part || followers.has(source))) followers.add(id);
+  }
+  return { task: start.part, ranges: start.items, followers };
 }
 
 function invalid(message: string): WavetrainError {

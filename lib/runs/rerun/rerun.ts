@@ -14,6 +14,7 @@ import type { RerunSource } from '../../execution/prepare/rerun-source.js';
 import type { PlanInputs, RunInputs } from '../../execution/prepare/run-inputs.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { RequestedRun } from '../run-factory.js';
+import type { DefinitionOfRun } from '../views/submission-view.js';
 import { describeRerun, hasRunningTask, type RerunReport } from './rerun-report.js';
 import {
   assertPart,
@@ -49,6 +50,8 @@ export interface RerunRequest extends RerunChanges {
    * Everything that was changed runs in any case.
    */
   readonly from?: string | undefined;
+  /** The same definition, checked with other tools than those of the run. No change: its tasks alone may differ. */
+  readonly rechecked?: DefinitionOfRun | undefined;
 }
 
 /** The values with which a changed definition is checked. */
@@ -134,7 +137,13 @@ function assertChangesFit({ id, kind }: ReadableRun, changes: RerunChanges): voi
 }
 
 /** Returns true when a rerun brings anything but `from` and labels. */
-function hasChanges({ from: _, submitted_text: __, labels: ___, ...changes }: RerunRequest): boolean {
+function hasChanges({
+  from: _,
+  submitted_text: __,
+  labels: ___,
+  rechecked: ____,
+  ...changes
+}: RerunRequest): boolean {
   return Object.values(changes).some((change) => change !== undefined);
 }
 
@@ -185,14 +194,17 @@ function mergeKeys(keys: readonly string[], changes: JsonObject = {}): readonly 
 
 function* preparePipelineRerun(run: ReadablePipelineRun, request: RerunRequest): Steps<RequestedRun> {
   const { prepared } = run;
-  const pipeline = request.pipeline ?? prepared.pipeline;
+  const { rechecked } = request;
+  const again = rechecked !== undefined && 'pipeline' in rechecked ? rechecked.pipeline : undefined;
+  const pipeline = request.pipeline ?? again ?? prepared.pipeline;
   const params = yield* merge(keepParams(run, pipeline), request.params);
   assertNoHandler(request, pipeline.handlers);
   const graph = graphOf(pipeline);
   const start = findStart(run, request, graph);
+  const named = namedItems(start, pipeline);
   const options = {
-    forced: findForced(start, graph),
-    named: namedItems(start),
+    forced: findForced(start, graph, named),
+    named,
     changedKeys: new Set<string>(),
     ...sourceOptions(request),
   };
@@ -205,7 +217,9 @@ function* preparePipelineRerun(run: ReadablePipelineRun, request: RerunRequest):
 
 function* preparePlanRerun(run: ReadablePlanRun, request: RerunRequest): Steps<RequestedRun> {
   const { plan: earlier, subRuns: prepared, concurrency } = run.prepared;
-  const plan = request.plan ?? earlier;
+  const { rechecked } = request;
+  const again = rechecked !== undefined && 'plan' in rechecked ? rechecked.plan : undefined;
+  const plan = request.plan ?? again ?? earlier;
   const wasDefault = concurrency === (earlier.definition.plan_concurrency ?? 1);
   const chosen = request.plan_concurrency ?? (wasDefault ? undefined : concurrency);
   const { subPipelines, statistics, handlers } = plan;
@@ -224,7 +238,7 @@ function* preparePlanRerun(run: ReadablePlanRun, request: RerunRequest): Steps<R
     const within = startWithin(start, id);
     const options = {
       forced: forceInPart(pipeline, id, within, forced.get(id)),
-      named: within && namedItems(within),
+      named: within && namedItems(within, pipeline),
       changedKeys,
       ...sourceOptions(request),
     };
@@ -254,7 +268,8 @@ function assertNoHandler(
 }
 
 function sourceOptions(request: RerunRequest): { isChanged: boolean; rerunsFailedItems: boolean } {
-  return { isChanged: hasChanges(request), rerunsFailedItems: readFrom(request) === FROM_FAILED };
+  const isChanged = hasChanges(request) || request.rechecked !== undefined;
+  return { isChanged, rerunsFailedItems: readFrom(request) === FROM_FAILED };
 }
 
 const FROM_FAILED: FromFailed = 'failed';

@@ -1,3 +1,4 @@
+import type { AuditRow } from '../../audit/audit-store.js';
 import { inNextTurn, nextTurn } from '../../common/scheduling/turns.js';
 import { FairQueue } from '../../common/scheduling/fair-queue.js';
 import { readPriority } from '../../execution/prepare/run-priority.js';
@@ -21,6 +22,7 @@ export interface Batch {
   /** To be added after the removed keys are gone. */
   readonly addedKeys: readonly ForgottenKey[];
   readonly removedKeys: readonly RemovedKey[];
+  readonly audit: readonly AuditRow[];
 }
 
 export type RemovedKey = Pick<ForgottenKey, 'tenantId' | 'key'>;
@@ -49,6 +51,11 @@ export class CommitQueue {
   #removed: string[] = [];
   /** The last change of each key, by tenant and key: undefined when it was removed. */
   #keys = new Map<string, { readonly removed: RemovedKey; readonly added: ForgottenKey | undefined }>();
+  #audit: AuditRow[] = [];
+  /** Resolves when the entries of the audit are kept that are in no batch yet. */
+  #auditKept = new Deferred();
+  /** Of the last batch. */
+  #lastAudit: Promise<void> = DONE;
   #isFlushing = false;
   #hasFailed = false;
   /** Resolves when nothing is left to be kept, or nothing more can be. */
@@ -105,6 +112,19 @@ export class CommitQueue {
     this.#changeKey({ tenantId, key }, undefined);
   }
 
+  /** Keeps an entry of the audit with the next batch, which has what was changed in the same turn of the event loop. */
+  addAudit(row: AuditRow): void {
+    if (this.#hasFailed) return;
+    this.#audit.push(row);
+    this.#schedule();
+  }
+
+  /** Resolves when every entry of the audit so far is kept; never when it cannot be. */
+  auditKept(): Promise<void> {
+    if (this.#hasFailed) return FOREVER;
+    return this.#audit.length > 0 ? this.#auditKept.promise : this.#lastAudit;
+  }
+
   #changeKey({ tenantId, key }: RemovedKey, added: ForgottenKey | undefined): void {
     this.#keys.set(JSON.stringify([tenantId, key]), { removed: { tenantId, key }, added });
     this.#schedule();
@@ -153,8 +173,10 @@ export class CommitQueue {
   async #flush(): Promise<void> {
     while (this.#hasWork && !this.#hasFailed) {
       const progress: Progress = new Map();
+      const auditKept = this.#auditKept;
       try {
         await this.#keep(this.#takeBatch(progress));
+        auditKept.resolve();
       } catch (error) {
         return this.#fail(toError(error));
       }
@@ -169,7 +191,14 @@ export class CommitQueue {
   }
 
   get #hasWork(): boolean {
-    return this.#added.length > 0 || this.#removed.length > 0 || this.#keys.size > 0 || this.#ready.size > 0;
+    const counts = [
+      this.#added.length,
+      this.#removed.length,
+      this.#keys.size,
+      this.#ready.size,
+      this.#audit.length,
+    ];
+    return counts.some((count) => count > 0);
   }
 
   /** @param progress receives how far each run has come */
@@ -183,7 +212,11 @@ export class CommitQueue {
       removed: this.#removed,
       addedKeys: [...this.#keys.values()].flatMap(({ added }) => added ?? []),
       removedKeys: [...this.#keys.values()].map(({ removed }) => removed),
+      audit: this.#audit,
     };
+    this.#lastAudit = this.#auditKept.promise;
+    this.#auditKept = new Deferred();
+    this.#audit = [];
     this.#added = [];
     this.#removed = [];
     this.#keys = new Map();

@@ -1,3 +1,4 @@
+import type { AuditLimits, AuditStore } from '../../audit/audit-store.js';
 import type { Labels } from '../../common/wire/labels.js';
 import type { RunTrigger, StartedBy } from '../../common/wire/started-by.js';
 import type { JsonObject } from '../../common/json/json.js';
@@ -49,6 +50,8 @@ export interface StoredSubmission {
   readonly trigger?: RunTrigger;
   /** The caller, or the part of Wavetrain, that has started the run; earlier versions have kept none. */
   readonly started_by?: StartedBy;
+  /** The definition is one of the folder of the server; earlier versions have kept nothing of that. */
+  readonly is_of_folder?: boolean;
   /** Of a run that is held to the `max_running` of its definition (D81). */
   readonly group?: RunGroup;
   /** The version and the catalog that have checked the definition; earlier versions have kept none. */
@@ -109,6 +112,8 @@ export interface RunStore extends KeyStore {
   readonly lastCreatedAt: number;
   /** Undefined for a store whose settled runs are read into memory when it is opened. */
   readonly archive?: RunArchive;
+  /** Opens the audit of a server (D95), once. Undefined for a store that keeps none. */
+  readonly openAudit?: (limits: AuditLimits) => Promise<AuditStore>;
   /** Adds a run, before the first of its facts. @param source of a rerun */
   add(run: StoredRun, source?: KeptSource): void;
   /** The facts of a run that was added. @param tenantId of the run */

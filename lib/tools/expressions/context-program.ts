@@ -113,7 +113,8 @@ const global = (() => {
 /**
  * Evaluates expressions, from JSON text to JSON text. Reads the globals `limits` (JSON), `source`, and `data` (JSON of
  * `input` and `bindings`). Sets `result` (JSON) or `failure` (JSON of `code`, `message` and `position`).
- * `parseToGlobals` only parses `source`, and sets `failure` if it cannot be parsed.
+ * `parseToGlobals` only parses `source`. It sets `result` to JSON of the syntax tree, and `failure` if it cannot be parsed;
+ * neither for a tree that is too large.
  */
 export const CONTEXT_PROGRAM = String.raw`'use strict';
 const { evaluateToGlobals, parseToGlobals } = (() => {
@@ -207,10 +208,19 @@ const { evaluateToGlobals, parseToGlobals } = (() => {
     }
   }
 
+  /** The members of a node that hold no nodes, and may be shared by many. */
+  const LEFT_OUT = new Set(['slot', 'ancestor', 'seekingParent', 'signature']);
+  const MOST_MEMBERS = 200_000;
+
   function parseToGlobals() {
+    globalThis.result = undefined;
     globalThis.failure = undefined;
     try {
-      jsonata(source, options);
+      let members = 0;
+      const tree = JSON.stringify(jsonata(source, options).ast(), (key, value) =>
+        ++members > MOST_MEMBERS || LEFT_OUT.has(key) ? undefined : value,
+      );
+      if (members <= MOST_MEMBERS) globalThis.result = tree;
     } catch (error) {
       // One that is nested too deeply for this stack may be evaluated on another.
       if (!(error instanceof RangeError)) globalThis.failure = toFailure(error);

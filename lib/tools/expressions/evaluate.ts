@@ -5,12 +5,18 @@ import { EXPRESSION_LIMITS, type ExpressionLimits } from '../../common/limits.js
 import { formatMebibytes } from '../../common/text.js';
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
 import type { ToolContext } from '../tool.js';
+import { type Bindings, checkNames, type ExpressionProblem } from './check-names.js';
+import { drawPlace } from './place.js';
 import { Sandbox, type SandboxResult } from './sandbox.js';
 
 /** Expressions beyond either limit are parsed only when they are evaluated: it may take more than some milliseconds. */
 const MAX_PARSED_LENGTH = 10_000;
 /** JSONata takes quadratic time to parse a path. */
 const MAX_PARSED_STEPS = 500;
+/** JSONata copies what stands before `??` and `?:`, and so the innermost part of ten 1,000 times. */
+const MAX_PARSED_COPIES = 100_000;
+/** Ends what takes longer all the same. */
+const MAX_PARSING_MS = 2000;
 
 /** Evaluates JSONata expressions in this process. Blocks the event loop, at most for the time in its limits. */
 export class Evaluator {
@@ -37,15 +43,33 @@ export class Evaluator {
   }
 
   /**
-   * Describes the syntax error in an expression, with its position; undefined when there is none, and for an expression
-   * that is much longer than most.
+   * Finds what is wrong with an expression before any value is known: a syntax error, or else calls and variables that cannot
+   * work. Finds nothing in an expression that is much longer than most.
+   *
+   * @param bindings the variables that the expression is given; `unknown` for those of a template, and `any` for an
+   * expression that somebody else evaluates, of which only the syntax is checked
    */
-  findSyntaxError(source: string): string | undefined {
+  findProblems(source: string, bindings: Bindings): ExpressionProblem[] {
+    const parsed = this.#parse(source);
+    if (parsed === undefined) return [];
+    if ('result' in parsed) return bindings === 'any' ? [] : checkNames(JSON.parse(parsed.result), bindings);
+    const { position }: Failure = JSON.parse(parsed.failure);
+    const message = `is not a JSONata expression: ${describeFailure(parsed.failure, source, this.#limits)}`;
+    return [{ message, at: Math.max(0, Math.min(position ?? 1, source.trimEnd().length) - 1) }];
+  }
+
+  #parse(source: string): SandboxResult | undefined {
     const steps = source.match(/[.%?@]/g)?.length ?? 0;
+    const doublings = source.match(/\?[?:]/g)?.length ?? 0;
     if (source.length > MAX_PARSED_LENGTH || steps > MAX_PARSED_STEPS) return undefined;
-    // Parsing evaluates nothing, so the sandbox is still unused.
-    const failure = (this.#unused ??= new Sandbox(this.#limits)).parse(source);
-    return failure === undefined ? undefined : describeFailure(failure, source, this.#limits);
+    if (source.length * 2 ** doublings > MAX_PARSED_COPIES) return undefined;
+    try {
+      // Parsing evaluates nothing, so the sandbox is still unused.
+      return (this.#unused ??= new Sandbox(this.#limits)).parse(source, MAX_PARSING_MS);
+    } catch {
+      this.#unused = undefined;
+      return undefined;
+    }
   }
 
   /** Creates the sandbox of the next run ahead, which takes some milliseconds. */
@@ -143,13 +167,20 @@ interface Failure {
 function toToolError(text: string, source: string, limits: ExpressionLimits): ToolError {
   const { code, message }: Failure = JSON.parse(text);
   if (code === 'bad_result') return ToolError.nonRetryable(message ?? '');
-  return failedExpression(describeFailure(text, source, limits));
+  return failedExpression(describeWithPlace(text, source, limits));
 }
 
 function describeFailure(text: string, source: string, limits: ExpressionLimits): string {
   const { code, message, position }: Failure = JSON.parse(text);
   const at = position === undefined ? '' : ` (at ${describePosition(position, source)})`;
   return `${describeReason(code, message, limits)}${at}`;
+}
+
+/** Shows where an evaluation has failed: below the message, the line of the expression, and carets under the place. */
+function describeWithPlace(text: string, source: string, limits: ExpressionLimits): string {
+  const { position }: Failure = JSON.parse(text);
+  const frame = position === undefined ? [] : drawPlace(source, position);
+  return [describeFailure(text, source, limits), ...frame].join('\n');
 }
 
 /** @param position number of the last character that was read, from 1 */

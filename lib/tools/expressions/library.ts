@@ -12,7 +12,7 @@ interface Change {
 }
 
 /**
- * Changes without which an evaluation could affect another. Functions are ordinary objects for JSONata: as it comes,
+ * Changes without which an evaluation could affect another, or an error would mislead. Functions are ordinary objects for JSONata: as it comes,
  * an expression can read the fields of a function, and replace them. package.json pins the version.
  */
 const CHANGES: readonly Change[] = [
@@ -30,6 +30,11 @@ const CHANGES: readonly Change[] = [
     why: 'the operator ~> |…|…| changes data only',
     from: 'var match = matches[ii];',
     to: 'var match = assertData(matches[ii], expr.position);',
+  },
+  {
+    why: 'an error is at the innermost place: that of a call around it, which has its own message, would mislead',
+    from: 'err.position = proc.position || err.position;',
+    to: 'err.position = err.position || proc.position;',
   },
   {
     why: 'a function has no keys: they lead to frames, syntax trees and functions of JavaScript',

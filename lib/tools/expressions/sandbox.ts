@@ -56,12 +56,20 @@ export class Sandbox {
     }
   }
 
-  /** Parses an expression and evaluates nothing. Returns a failure as `run` does; undefined for a valid expression. */
-  parse(source: string): string | undefined {
+  /**
+   * Parses an expression and evaluates nothing. Returns the syntax tree as JSON, or a failure as `run` does; undefined for an
+   * expression that is too large for this stack.
+   *
+   * @throws Error `ERR_SCRIPT_EXECUTION_TIMEOUT` after `timeoutMs`; the sandbox is unusable then
+   */
+  parse(source: string, timeoutMs: number): SandboxResult | undefined {
     const globals = this.#globals;
     globals.source = source;
-    this.#library.parse.runInContext(globals);
-    return typeof globals.failure === 'string' ? globals.failure : undefined;
+    this.#library.parse.runInContext(globals, { timeout: timeoutMs });
+    const { result, failure } = globals;
+    globals.result = undefined;
+    if (typeof failure === 'string') return { failure };
+    return typeof result === 'string' ? { result } : undefined;
   }
 
   /** Most expressions have no slash, and so no regular expression. */

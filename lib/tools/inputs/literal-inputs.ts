@@ -7,6 +7,7 @@ import { type Hint, hintRename } from '../../definition/problems/hint.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import { findFieldProblems } from '../builtin/models/extraction/field-problems.js';
 import { findTypeProblems } from '../document-formats/csv-cells.js';
+import type { Bindings } from '../expressions/check-names.js';
 import { localEvaluator } from '../expressions/evaluate.js';
 import { findRangeProblems } from '../builtin/select/page-ranges.js';
 import type { FormatProblem, Tool } from '../tool.js';
@@ -20,6 +21,8 @@ export interface LiteralInputProblem {
   readonly path: Path;
   readonly message: string;
   readonly hint?: Hint;
+  /** Where the mistake begins within the value, which is a text. */
+  readonly at?: number;
 }
 
 /**
@@ -55,13 +58,11 @@ function* findFormatProblems(tool: Tool, inputs: JsonObject): Generator<LiteralI
     const value = format !== undefined && Object.hasOwn(inputs, input) ? inputs[input] : undefined;
     if (value === undefined) continue;
     if (format === 'jsonata') {
-      const error = findSyntaxError(value);
-      const message = `input "${input}" is not a JSONata expression: ${error} (${label})`;
-      if (error !== undefined) yield { code: 'invalid_input', input, path: [input], message };
+      yield* findExpressionProblems(tool, inputs, input, value, label);
       continue;
     }
     // The rules of pipelines look at statements.
-    if (format === 'sql') continue;
+    if (format === 'sql' || format === 'bindings') continue;
     for (const { path: inner, message, hint } of FORMATS[format ?? 'page-ranges'](value)) {
       const path = [input, ...inner];
       const name = formatValuePath(path);
@@ -87,9 +88,36 @@ function isTemplate(value: unknown): boolean {
   return typeof value === 'string' && value.includes('{{');
 }
 
-function findSyntaxError(value: Json): string | undefined {
-  if (typeof value !== 'string' || value === '' || isTemplate(value)) return undefined;
-  return localEvaluator.findSyntaxError(value);
+function* findExpressionProblems(
+  tool: Tool,
+  inputs: JsonObject,
+  input: string,
+  value: Json,
+  label: string,
+): Generator<LiteralInputProblem> {
+  if (typeof value !== 'string' || value === '' || isTemplate(value)) return;
+  for (const { message, at, hint, rename } of localEvaluator.findProblems(
+    value,
+    readBindings(tool, inputs),
+  )) {
+    const problem = {
+      code: 'invalid_input' as const,
+      input,
+      path: [input],
+      at,
+      message: `input "${input}" ${message} (${label})`,
+    };
+    yield withHint(problem, rename === undefined ? hint : hintRename(rename.from, rename.to));
+  }
+}
+
+/** A tool that declares no bindings may evaluate expressions as it likes. */
+function readBindings(tool: Tool, inputs: JsonObject): Bindings {
+  const name = Object.keys(tool.inputs).find((input) => tool.inputs[input]?.format === 'bindings');
+  if (name === undefined) return 'any';
+  const bindings = Object.hasOwn(inputs, name) ? inputs[name] : undefined;
+  if (bindings === undefined || bindings === null) return new Set();
+  return isObject(bindings) ? new Set(Object.keys(bindings)) : 'unknown';
 }
 
 /** In a hint. */

@@ -5,6 +5,7 @@ import { CheckBudget } from '../../common/json-schema/check-budget.js';
 import { MAX_SENTENCES, takeViolations, type Violation } from '../../common/json-schema/violation.js';
 import { type Json, type JsonObject, setOwn } from '../../common/json/json.js';
 import type { ToolInput, Tool } from '../tool.js';
+import { SCHEMA_KEYWORDS } from './check-declaration.js';
 
 /** The inputs with their defaults filled in, and the violations of the tool's declarations. */
 export interface ValidationResult {
@@ -64,21 +65,6 @@ function copyForDefaults(tool: Tool, inputs: JsonObject): JsonObject {
   }
   return copy;
 }
-
-/** The keywords that a declaration shares with JSON Schema. */
-export const SCHEMA_KEYWORDS = [
-  'type',
-  'default',
-  'minimum',
-  'maximum',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'minItems',
-  'maxItems',
-  'items',
-  'properties',
-] as const;
 
 type Declaration = Partial<ToolInput>;
 

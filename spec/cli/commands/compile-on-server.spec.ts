@@ -6,6 +6,7 @@ import { BROKEN, VALID } from '../../compile/definitions.js';
 import { ScriptedModels } from '../../models/scripted-models.js';
 import { deferred } from '../../support/deferred.js';
 import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { ManualClock } from '../../support/manual-clock.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { type Invocation, invoke, type InvokeOptions, Screen } from '../invoke.js';
 
@@ -28,13 +29,29 @@ describe('compile --server', () => {
 
   it('prints what compile prints, and writes it with --output', async () => {
     await open(BROKEN, VALID, VALID);
-    expect(await run([])).to.deep.equal({
+    expect(await run([], { clock: new ManualClock() })).to.deep.equal({
       status: 0,
       stdout: `# pipeline ask, 1 repair\n${VALID}`,
       stderr: '',
     });
     expect((await run(['--output', 'out.yaml'])).stdout).to.contain('written to out.yaml');
     expect(readFileSync(folder.at('out.yaml'), 'utf8')).to.equal(VALID);
+  });
+
+  it('says in a pipe that it waits for the server, but not with --json', async () => {
+    const clock = new ManualClock();
+    const models = new ScriptedModels(VALID);
+    server = await startTestServer({
+      models: {
+        assertConfigured: () => undefined,
+        generate: (request, caller) => {
+          clock.advance(1000);
+          return models.generate(request, caller);
+        },
+      },
+    });
+    expect((await run([], { clock })).stderr).to.equal(`waiting for ${server.url}\n`);
+    expect((await run(['--json'], { clock })).stderr).to.equal('');
   });
 
   it('sends the model and the number of repairs', async () => {

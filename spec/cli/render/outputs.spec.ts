@@ -16,13 +16,21 @@ tasks: [{id: many, tool: transform, inputs: {input: 0, expression: "[1..2000]"}}
   it('shortens long outputs on a terminal and prints how to get all of them', async () => {
     const screen = new Screen(80);
     const { stdout } = await at(['run', '-'], { input: LONG, stdout: screen, env: { NO_COLOR: '1' } });
-    expect(stdout).to.contain('shortened').and.to.contain('--json');
+    expect(stdout).to.contain('# shortened: --full or --json prints everything');
     expect(stdout.split('\n').length).to.be.below(40);
     for (const line of stdout.split('\n').slice(0, -2)) expect(line.length).to.be.below(80);
   });
 
-  it('prints whole outputs to a file or pipe', async () => {
+  it('shortens them in a file or a pipe as on a terminal of 101 columns', async () => {
+    const screen = { stdout: new Screen(101), env: { NO_COLOR: '1' } };
+    const onScreen = await at(['run', '-'], { input: LONG, ...screen });
     const { stdout } = await at(['run', '-'], { input: LONG });
+    expect(stdout).to.equal(onScreen.stdout);
+    expect(stdout).to.contain('# shortened');
+  });
+
+  it('prints whole outputs with --full', async () => {
+    const { stdout } = await at(['run', '-', '--full'], { input: LONG });
     const printed: { Outputs: { many: number[] } } = parse(stdout);
     expect(printed.Outputs.many).to.have.length(2000);
     expect(stdout).not.to.contain('…');
@@ -40,7 +48,7 @@ tasks: [{id: many, tool: transform, inputs: {input: 0, expression: "[1..2000]"}}
     }
     const long = await at(['run', '-'], { input: pipeline(100_000), stdout: new Screen(60), env });
     expect(long.stdout.split('\n').length).to.be.below(24);
-    expect(long.stdout).to.contain('shortened for the terminal');
+    expect(long.stdout).to.contain('# shortened');
   });
 
   it('replaces control characters of outputs on a terminal', async () => {

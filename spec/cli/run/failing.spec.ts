@@ -55,6 +55,7 @@ export default {
       const [summary, ...rest] = stderr.split('\n');
       expect(summary).to.match(/^✗ failed in .*: 2 of 3 waves, 5 invocations$/);
       expect(rest).to.deep.equal([
+        '  1 call needed another attempt: each[1] (2 attempts)',
         '  each[1] after 2 attempts: no twos',
         '    inputs: {"n": 2}',
         `    at Object.run (${pathToFileURL(folder.at('own.mjs')).href}:10:24)`,

@@ -164,7 +164,7 @@ describe('run with a plan', () => {
       expect(stderr).to.match(/✓ ingest {2}1 wave {2}\d+ ms\n✓ report {2}2 waves {2}\d+ ms\n✓ succeeded/);
     });
 
-    it('shortens long outputs and hints at --json', async () => {
+    it('shortens long outputs and hints at --full', async () => {
       const parts = Array.from({ length: 70 }, (_, i) => {
         const task = `{id: t, tool: store, inputs: {key: k${i}, value: "${'x'.repeat(100)}"}}`;
         return `    - {id: p${i}, stores: [k${i}], pipeline: {id: p, goal: g, tasks: [${task}]}}`;
@@ -172,9 +172,9 @@ describe('run with a plan', () => {
       folder.write('many.yaml', ['plan:', '  id: many', '  sub_pipelines:', ...parts, ''].join('\n'));
       const { stdout } = await onScreen('many.yaml');
       expect(stdout).to.contain('  … 20 more sub-pipelines\nBlackboard:\n');
-      expect(stdout).to.contain('  … 20 more keys\nStats:\n').and.to.contain('shortened for the terminal');
+      expect(stdout).to.contain('  … 20 more keys\nStats:\n').and.to.contain('# shortened: --full');
       for (const line of stdout.split('\n').slice(0, -2)) expect(line.length).to.be.below(60);
-      const { Outputs }: Printed = parse((await at(['run', 'many.yaml'])).stdout);
+      const { Outputs }: Printed = parse((await at(['run', 'many.yaml', '--full'])).stdout);
       expect(Object.keys(Outputs)).to.have.length(70);
     });
   });

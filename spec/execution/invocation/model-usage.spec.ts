@@ -14,6 +14,18 @@ import { startRun, type TestRun } from '../../support/runs/start-run.js';
 const LIST = '{id: list, tool: store, inputs: {key: k, value: [ab, cd]}}';
 const JOBS = `${LIST}, {id: job, tool: llm_job, parallel_over: "{{list.output}}", inputs: {prompt: "12345{{item}}8", system: ""}}`;
 
+/** Counts the events of a run that no registry has. */
+const countIn =
+  ({ onEvent }: Metrics) =>
+  (event: LiveEvent): void =>
+    onEvent(event, {
+      run_id: event.run_id,
+      tenant_id: 'default',
+      pipeline_id: 'p',
+      trigger: null,
+      is_of_folder: false,
+    });
+
 describe('what a run uses of language models (D50)', () => {
   const start = (tasks: string, onEvent?: (event: LiveEvent) => void): Promise<TestRun> =>
     startRun(tasks, {
@@ -87,7 +99,7 @@ describe('what a run uses of language models (D50)', () => {
         WAVETRAIN_MODEL: 'mock/echo',
         SERVICE_MODEL_PRICES: '{"openai/*": {"input": 1, "output": 1}}',
       });
-      const run = await startRun(JOBS, { executor: { models: others }, onEvent: metrics.onEvent });
+      const run = await startRun(JOBS, { executor: { models: others }, onEvent: countIn(metrics) });
       await run.executor.getResult(run.runId);
       expect(run.record()).not.to.have.property('cost');
       expect(await metrics.read()).not.to.contain('cost');
@@ -96,7 +108,7 @@ describe('what a run uses of language models (D50)', () => {
 
     it('is counted by the metrics in dollars', async () => {
       const metrics = new Metrics();
-      const run = await startRun(JOBS, { executor: { models }, onEvent: metrics.onEvent });
+      const run = await startRun(JOBS, { executor: { models }, onEvent: countIn(metrics) });
       await run.executor.getResult(run.runId);
       expect(under(await readSamples(metrics), 'wavetrain_model_cost_')).to.deep.equal({
         'dollars_total{provider="mock",model="echo"}': 0.00005,
@@ -111,7 +123,7 @@ describe('what a run uses of language models (D50)', () => {
 
   it('is counted by the metrics, by provider, model and direction', async () => {
     const metrics = new Metrics();
-    const run = await start(JOBS, metrics.onEvent);
+    const run = await start(JOBS, countIn(metrics));
     await run.executor.getResult(run.runId);
     const labels = 'provider="mock",model="echo"';
     expect(under(await readSamples(metrics), 'wavetrain_model_')).to.deep.equal({

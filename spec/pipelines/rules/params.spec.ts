@@ -101,12 +101,12 @@ describe('checkParamDefinitions (D4)', () => {
 
   const malformed: [object, string][] = [
     [
-      { items: { type: 'list' } },
-      '"items.type" must be one of string, integer, number, boolean, array, object, null, or a list of them; a list is an array there',
+      { items: { type: 'tuple' } },
+      '"items.type" must be one of string, integer, number, boolean, list, array, object, null, or a list of them',
     ],
     [
       { items: { type: [] } },
-      '"items.type" must be one of string, integer, number, boolean, array, object, null, or a list of them',
+      '"items.type" must be one of string, integer, number, boolean, list, array, object, null, or a list of them',
     ],
     [{ items: { minLength: -1 } }, '"items.minLength" must be a whole number from 0 on'],
     [{ items: { minimum: '1' } }, '"items.minimum" must be a number'],

@@ -1,6 +1,6 @@
 import type { FunctionMetadata, InputMetadata, ToolMetadata } from '../../../lib/tools/catalog.js';
 
-/** Renders the section that docs/tools.md must have for a tool, from the tool's declaration. */
+/** Renders the section that docs/reference/tool-inputs.md must have for a tool, from the tool's declaration. */
 export function toolSection({ name, description, inputs, output, functions = [] }: ToolMetadata): string {
   const rows = Object.values(inputs);
   return [

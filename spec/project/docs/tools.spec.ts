@@ -3,19 +3,25 @@ import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { read } from '../files.js';
 import { toolSection } from './tool-section.js';
 
-describe('The guide to tools', () => {
-  const guide = read('docs/tools.md');
-  const listed = guide.split('\n## The tools that are always there\n')[1]?.split('\n## ')[0] ?? '';
+const INPUTS = 'docs/reference/tool-inputs.md';
+
+describe('The guide to tools and the list of their inputs', () => {
+  const [listed, explained] = [INPUTS, 'docs/tools.md'].map(
+    (file) => read(file).split('\n## The tools that are always there\n')[1]?.split('\n## ')[0] ?? '',
+  );
 
   for (const tool of builtinCatalog().metadata()) {
-    it(`describes ${tool.name} as its declaration does`, () => {
-      expect(listed.includes(toolSection(tool)), `docs/tools.md must have:\n\n${toolSection(tool)}`).to.be
-        .true;
+    it(`describe ${tool.name} as its declaration does`, () => {
+      const section = toolSection(tool);
+      expect(listed?.includes(section), `${INPUTS} must have:\n\n${section}`).to.be.true;
+      expect(explained).to.include(`### ${tool.name}\n\n${section.split('\n')[2]} [Inputs](`);
     });
   }
 
-  it('has a section for each tool and no other', () => {
-    const sections = [...listed.matchAll(/^### (.*)$/gm)].map(([, name]) => name);
-    expect(sections).to.deep.equal(builtinCatalog().names());
+  it('have a section for each tool and no other', () => {
+    for (const text of [listed, explained]) {
+      const sections = [...(text ?? '').matchAll(/^### (.*)$/gm)].map(([, name]) => name);
+      expect(sections).to.deep.equal(builtinCatalog().names());
+    }
   });
 });

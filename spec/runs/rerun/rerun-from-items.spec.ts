@@ -35,6 +35,60 @@ describe('RunRegistry.rerun from items of a fan-out (D60)', () => {
     ]);
   });
 
+  const follow = (id: string, of: string, more = ''): string =>
+    `{id: ${id}, tool: echo, parallel_over: "{{${of}.output}}", inputs: {text: "{{item}}${more}"}}`;
+
+  it('calls fan-outs over the items of the task for the same items alone, one after another', async () => {
+    const reruns = new Reruns();
+    const tasks = `${FETCH}, ${follow('parse', 'fetch')}, ${follow('sum', 'parse')}, ${ROWS}`;
+    const { run_id } = await reruns.run(tasks, LIST);
+    const { calls, outputs, report } = await reruns.rerun(run_id, 'fetch[2,4]');
+    const named = ['fetch', 'parse', 'sum'].flatMap((id) => [`${id}[2]`, `${id}[4]`]);
+    expect(calls.sort()).to.deep.equal([...named, 'rows'].sort());
+    expect(outputs).to.deep.include({ sum: ['a', 'b', 'c', 'd', 'e'] });
+    expect(
+      report?.runs.map(({ task_id, reason, items, reusable_items, repeats }) => [
+        task_id,
+        reason,
+        items,
+        reusable_items,
+        repeats,
+      ]),
+    ).to.deep.equal([
+      ['fetch', 'has items that are named in "from"', 5, 3, 2],
+      ['parse', 'depends on "fetch", of which items are named in "from"', 5, 3, 2],
+      ['rows', 'depends on "fetch", of which items are named in "from"', undefined, 0, 1],
+      ['sum', 'depends on "parse", of which items are named in "from"', 5, 3, 2],
+    ]);
+  });
+
+  it('calls such a fan-out for all items when it reads something else that runs again', async () => {
+    const reruns = new Reruns();
+    for (const [more, extra] of [
+      ['', ', await: [fetch]'],
+      [' of {{fetch.output[0]}}', ''],
+      [' in {{rows.output[0]}}', ''],
+    ] as const) {
+      const parse = follow('parse', 'fetch', more).replace(/}$/, `${extra}}`);
+      const { run_id } = await reruns.run(`${FETCH}, ${ROWS}, ${parse}`, LIST);
+      const { report, calls } = await reruns.rerun(run_id, 'fetch[2]');
+      const counted = report?.runs.find(({ task_id: id }) => id === 'parse');
+      expect(counted, more).to.include({ items: 5, reusable_items: 0, repeats: 5 });
+      expect(calls.filter((call) => call.startsWith('parse['))).to.have.length(5);
+    }
+  });
+
+  it('calls such a fan-out for an item that is another one now, and for those that had failed', async () => {
+    const reruns = new Reruns();
+    const fetch = FETCH.replace('}}"}}', '}}"}, on_item_error: collect}');
+    reruns.broken.add('fetch[3]');
+    const { run_id } = await reruns.run(`${fetch}, ${follow('parse', 'fetch')}`, LIST);
+    reruns.broken.clear();
+    const { calls, outputs } = await reruns.rerun(run_id, 'fetch[1]');
+    expect(calls.sort()).to.deep.equal(['fetch[1]', 'fetch[3]', 'parse[1]', 'parse[3]']);
+    expect(outputs).to.deep.include({ parse: ['a', 'b', 'c', 'd', 'e'] });
+  });
+
   it('takes lists and ranges of items', async () => {
     const reruns = new Reruns();
     const { run_id } = await reruns.run(FETCH, LIST);

@@ -2,7 +2,12 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryPool } from '../../../lib/common/memory/memory-pool.js';
 import { MemoryBudget } from '../../../lib/execution/memory-budget.js';
-import { Retention, type RetentionLimits, UNLIMITED_RETENTION } from '../../../lib/runs/retention.js';
+import {
+  type EvictionReason,
+  Retention,
+  type RetentionLimits,
+  UNLIMITED_RETENTION,
+} from '../../../lib/runs/retention.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { cases } from '../../support/measuring/cases.js';
 
@@ -26,16 +31,23 @@ class SettledRun {
 class RetentionFixture {
   readonly clock = new ManualClock();
   readonly evicted: string[] = [];
+  readonly reasons: EvictionReason[] = [];
   readonly runs = new Map<string, SettledRun>();
   readonly memory: MemoryPool;
   readonly retention: Retention<SettledRun>;
 
   constructor(limits: Partial<RetentionLimits>, memory = new MemoryPool({ total: 1000 })) {
     this.memory = memory;
-    this.retention = new Retention({ ...UNLIMITED_RETENTION, ...limits }, this.clock, memory, (run) => {
-      run.run.budget.close();
-      this.evicted.push(run.name);
-    });
+    this.retention = new Retention(
+      { ...UNLIMITED_RETENTION, ...limits },
+      this.clock,
+      memory,
+      (run, reason) => {
+        run.run.budget.close();
+        this.evicted.push(run.name);
+        this.reasons.push(reason);
+      },
+    );
   }
 
   keep(name: string, tenantId = 'alice', bytes = 0): void {
@@ -108,6 +120,18 @@ describe('Retention (D26)', () => {
     kept.retention.sweep();
     kept.retention.sweep();
     expect(kept.evicted).to.deep.equal(['a', 'b']);
+  });
+
+  it('says why it evicts a run: its age, the number or the bytes of all, or others that need memory', () => {
+    const kept = new RetentionFixture({ ttlMs: 1000, maxRuns: 2, maxBytes: 600 });
+    kept.keep('old');
+    kept.clock.advance(1000);
+    for (const name of ['a', 'b', 'c']) kept.keep(name);
+    kept.keep('large', 'bob', 700);
+    expect(kept.reasons).to.deep.equal(['age', 'number', 'number', 'bytes']);
+    kept.keep('small', 'bob', 500);
+    expect(new MemoryBudget(0, kept.memory, 'carol').admit(900)).to.equal(true);
+    expect(kept.reasons.at(-1)).to.equal('memory');
   });
 
   it('keeps both limits and evicts the runs of one tenant in the order in which they settled', () => {

@@ -19,6 +19,8 @@ export interface TestServerOptions {
   readonly models?: ServerOptions['models'];
   readonly store?: ServerOptions['store'];
   readonly backups?: ServerOptions['backups'];
+  readonly openReload?: ServerOptions['openReload'];
+  readonly auditLines?: ServerOptions['auditLines'];
 }
 
 /** A line of the server's log. */
@@ -74,6 +76,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     models: options.models,
     store: options.store,
     backups: options.backups,
+    openReload: options.openReload,
+    auditLines: options.auditLines,
     checkResponses: true,
   });
   return {

@@ -101,10 +101,34 @@ describe('Evaluator', () => {
     expect(catchMessage('($e := $eval; $e("1"))')).to.contain('$eval is switched off');
   });
 
+  describe('shows the line of the expression that failed, and carets under the place', () => {
+    const placed: [source: string, place: string][] = [
+      ['"a" + 1', '  "a" + 1\n      ^'],
+      ['a.$number("x")', '  a.$number("x")\n    ^^^^^^^'],
+      ['$number ("x")', '  $number ("x")\n  ^^^^^^^'],
+      ['(\n\t$x := 2;\n\t$x & "a" + 1\n)', '  \t$x & "a" + 1\n  \t         ^'],
+      [
+        '$map([1], function($v) { $v + "x" })',
+        '  $map([1], function($v) { $v + "x" })\n                              ^',
+      ],
+    ];
+    for (const [source, place] of placed) {
+      it(`of ${JSON.stringify(source)}`, () => {
+        expect(catchMessage(source, { a: 1 }).split('\n').slice(1).join('\n')).to.equal(place);
+      });
+    }
+
+    it('but no part of a text, which may be a secret: a part of it could not be masked (D61)', () => {
+      expect(catchMessage('"one\ntwo" + 1')).not.to.include('\n');
+      expect(catchMessage('$error("one\ntwo")')).not.to.include('\n  ');
+      expect(catchMessage(`"${'x'.repeat(250)}" + 1`)).not.to.include('\n');
+    });
+  });
+
   describe('fails with a message and a position', () => {
     it('on a syntax error', () => {
       expect(catchMessage('a + ')).to.equal(
-        'the expression failed: Unexpected end of expression (at character 4)',
+        'the expression failed: Unexpected end of expression (at character 4)\n  a +\n    ^',
       );
       expect(catchMessage('a b')).to.match(/at character 3/);
       expect(catchMessage(' ')).to.contain('the expression failed');

@@ -126,7 +126,7 @@ describe('ExpressionPool', function () {
     expect(error).to.be.instanceOf(ToolError).with.property('retryable', false);
     expect(error).to.have.property(
       'message',
-      'the expression failed: Unexpected end of expression (at character 4)',
+      'the expression failed: Unexpected end of expression (at character 4)\n  a +\n    ^',
     );
     expect(await evaluate('1 + 1')).to.equal(2);
   });

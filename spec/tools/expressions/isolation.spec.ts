@@ -64,7 +64,7 @@ describe('Expressions of one run', () => {
     'a match, which has a function': '($f := function($s){ $s }; $m := /a/; $m("a"))',
   })) {
     it(`cannot change ${what} with the operator ~> |…|…|`, () => {
-      expect(attempt(`{"a":1} ~> |${target}|{"x": 1}|`)).to.equal(
+      expect(attempt(`{"a":1} ~> |${target}|{"x": 1}|`)).to.contain(
         'the expression failed: the operator ~> |…| changes data only, and no functions (at character 12)',
       );
       expectUntouched();

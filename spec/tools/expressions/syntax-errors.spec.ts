@@ -2,8 +2,10 @@ import { expect } from 'chai';
 import { Evaluator } from '../../../lib/tools/expressions/evaluate.js';
 import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 
-describe('Evaluator.findSyntaxError (D49)', () => {
+describe('Evaluator.findProblems: the syntax (D49)', () => {
   const evaluator = new Evaluator();
+  const syntaxErrorIn = (source: string): string | undefined =>
+    evaluator.findProblems(source, 'any')[0]?.message.replace('is not a JSONata expression: ', '');
 
   const wrong: [source: string, error: string][] = [
     ['$sum(', 'Expected ")" before end of expression (at character 5)'],
@@ -19,32 +21,32 @@ describe('Evaluator.findSyntaxError (D49)', () => {
   ];
   for (const [source, error] of wrong) {
     it(`describes the one in ${source}`, () => {
-      expect(evaluator.findSyntaxError(source)).to.equal(error);
+      expect(syntaxErrorIn(source)).to.equal(error);
     });
   }
 
   it('describes an invalid regular expression', () => {
-    expect(evaluator.findSyntaxError('$match(a, /[b-a]/)')).to.match(/^Invalid regular expression/);
+    expect(syntaxErrorIn('$match(a, /[b-a]/)')).to.match(/^Invalid regular expression/);
   });
 
   it('finds none in a valid expression, and forgets that of the one before', () => {
-    expect(evaluator.findSyntaxError('$ { customer: $round($sum(price), 2) }')).to.equal(undefined);
+    expect(syntaxErrorIn('$ { customer: $round($sum(price), 2) }')).to.equal(undefined);
   });
 
   it('evaluates nothing', () => {
-    expect(evaluator.findSyntaxError('($f := function(){$f()}; $f())')).to.equal(undefined);
-    expect(evaluator.findSyntaxError('$error("now")')).to.equal(undefined);
+    expect(syntaxErrorIn('($f := function(){$f()}; $f())')).to.equal(undefined);
+    expect(syntaxErrorIn('$error("now")')).to.equal(undefined);
   });
 
   it('leaves the sandbox unused: what is parsed has no effect on what is evaluated', () => {
-    expect(evaluator.findSyntaxError('$x := 5')).to.equal(undefined);
+    expect(syntaxErrorIn('$x := 5')).to.equal(undefined);
     expect(evaluator.evaluate('[$exists($x), $sum(a)]', { a: [1, 2] }, {}, 'run')).to.deep.equal([false, 3]);
-    expect(evaluator.findSyntaxError('$y := (')).to.be.a('string');
+    expect(syntaxErrorIn('$y := (')).to.be.a('string');
     expect(evaluator.evaluate('$exists($y)', null, {}, 'run')).to.equal(false);
   });
 
   it('reports nothing about nesting that another stack may hold', () => {
-    expect(evaluator.findSyntaxError('('.repeat(9000))).to.equal(undefined);
+    expect(syntaxErrorIn('('.repeat(9000))).to.equal(undefined);
   });
 
   const long: [title: string, source: string][] = [
@@ -53,11 +55,25 @@ describe('Evaluator.findSyntaxError (D49)', () => {
     ['1,000,000 operators', `${'1+'.repeat(500_000)}1`],
     ['3,000 conditions', `${'a?'.repeat(3000)}1${':2'.repeat(3000)}`],
   ];
+  it('finds the place of the error', () => {
+    const placeIn = (source: string): number | undefined => evaluator.findProblems(source, 'any')[0]?.at;
+    expect([placeIn('a b'), placeIn('$sum('), placeIn('(\n  $a := 1\n  $b)\n')]).to.deep.equal([2, 4, 15]);
+  });
+
+  itTimed('takes no time for nested ?: and ??, of which JSONata copies the first part each time', () => {
+    const cpuMs = measureCpuMsSync(() => {
+      for (const operator of ['?:', '??', ' ?: ']) {
+        const nested = `${'('.repeat(40)}a${`${operator}b)`.repeat(40)}`;
+        expect(syntaxErrorIn(nested)).to.equal(undefined);
+      }
+    });
+    expect(cpuMs).to.be.lessThan(50);
+  });
+
   for (const [title, source] of long) {
     itTimed(`takes no time for ${title}, which are parsed when they are evaluated`, () => {
       const cpuMs = measureCpuMsSync(() => {
-        for (let count = 0; count < 10; count++)
-          expect(evaluator.findSyntaxError(source)).to.equal(undefined);
+        for (let count = 0; count < 10; count++) expect(syntaxErrorIn(source)).to.equal(undefined);
       });
       expect(cpuMs).to.be.lessThan(50);
     });

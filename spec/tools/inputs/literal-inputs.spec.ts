@@ -148,6 +148,7 @@ describe('findLiteralInputProblems (D8, D48)', () => {
         code: 'invalid_input',
         input: 'expression',
         path: ['expression'],
+        at: 15,
         message:
           'input "expression" is not a JSONata expression: Expected "}" before end of expression (at character 17) (tool "transform")',
       },

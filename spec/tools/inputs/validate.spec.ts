@@ -156,8 +156,9 @@ describe('validateInputs (D48)', () => {
     expect(cpuMs).to.be.lessThan(1000);
   });
 
-  it('throws bad_tool_file when the declarations are not a valid JSON Schema', () => {
-    const tool = toolWith({ text: { type: 'string', pattern: '(?=x)', description: 'not supported' } });
+  it('throws bad_tool_file when the declarations of a tool, which was not defined with defineTool, are not a valid JSON Schema', () => {
+    const text = { type: 'string', pattern: '(?=x)', description: 'not supported' } as const;
+    const tool: Tool = { ...toolWith({}), inputs: { text } };
     expect(() => validateInputs(tool, { text: 'x' }))
       .to.throw(WavetrainError, 'tool "probe" declares inputs that cannot be checked')
       .with.property('code', 'bad_tool_file');

@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import { parseTool } from '../../../lib/tools/loading/parse-tool.js';
 import type { JsonObject } from '../../../lib/common/json/json.js';
+import { REFUSED_KEYWORDS } from '../../../lib/common/json-schema/keywords.js';
 import { BUILTIN_FUNCTIONS } from '../../../lib/tools/builtin/compute/compute.js';
+import { defineFunction } from '../../../lib/tools/builtin/compute/function.js';
+import { defineSource } from '../../../lib/tools/builtin/web/fetch-data/source.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { validateInputs } from '../../../lib/tools/inputs/validate.js';
-import type { Tool } from '../../../lib/tools/tool.js';
+import { defineTool, type InputDeclarations, type Tool } from '../../../lib/tools/tool.js';
 
 const run = (): null => null;
 
@@ -58,7 +61,7 @@ describe('parseTool (D48)', () => {
     ],
     [
       { name: 'x', inputs: { a: { format: 'email' } }, run },
-      'its input "a" has an unknown "format"; there are jsonata, sql, page-ranges, column-types, model, fields, period-end',
+      'its input "a" has an unknown "format"; there are jsonata, bindings, sql, page-ranges, column-types, model, fields, period-end',
     ],
     [
       { name: 'x', inputs: { a: { items: 5 } }, run },
@@ -75,9 +78,18 @@ describe('parseTool (D48)', () => {
       'its input "a": "pattern" is not a pattern that can be matched in linear time',
     ],
     [
-      { name: 'x', inputs: { a: { type: 'list', items: { type: 'list' } } }, run },
-      'its input "a": "items.type" must be one of string, integer, number, boolean, array, object, null, or a list of them; a list is an array there',
+      { name: 'x', inputs: { a: { type: 'list', items: { type: 'tuple' } } }, run },
+      'its input "a": "items.type" must be one of string, integer, number, boolean, list, array, object, null, or a list of them',
     ],
+    [
+      { name: 'x', inputs: { a: { type: 'integer', default: 'many' } }, run },
+      'its input "a": "default" must be a whole number, not a string',
+    ],
+    [
+      { name: 'x', inputs: { a: { enum: ['b', 'c'], default: 'd' } }, run },
+      'its input "a": "default" must be one of "b", "c", not "d"',
+    ],
+    [{ name: 'x', inputs: {}, version: 2, run }, 'its "version" must be a string'],
     [
       { name: 'x', inputs: { a: { properties: { b: { itmes: {} } } } }, run },
       'its input "a": "properties.b.itmes" is no keyword of JSON Schema; did you mean "items"?',
@@ -92,6 +104,62 @@ describe('parseTool (D48)', () => {
       expect(() => parseTool(value, 'it')).to.throw(expected);
     });
   }
+
+  it('gives the reason already when a program defines such a tool, a function or a source (D48)', () => {
+    const declared = { name: 'x', description: '', run, fetch: run } as const;
+    const inputs = { a: { type: 'int' } } as unknown as InputDeclarations;
+    const reason = '"x" cannot be defined: its input "a" has no valid type; write type: integer';
+    for (const define of [defineTool, defineFunction, defineSource])
+      expect(() => define({ ...declared, inputs })).to.throw(TypeError, reason);
+    const without = { name: 'x', description: '' } as unknown as Parameters<typeof defineTool>[0];
+    expect(() => defineTool(without)).to.throw(TypeError, '"x" cannot be defined: it has no function "run"');
+    expect(() => defineTool({ ...without, run })).to.throw(TypeError, 'its "inputs" must be an object');
+  });
+
+  it('loads neither a schema compiler nor linear patterns for the built-in tools: a run must start fast', () => {
+    const catalog = builtinCatalog();
+    const tools = [...catalog.names().flatMap((name) => catalog.get(name) ?? []), ...BUILTIN_FUNCTIONS];
+    const schemas = tools.map(({ inputs }) => ({ properties: Object.fromEntries(Object.entries(inputs)) }));
+    const written = JSON.stringify(schemas);
+    for (const keyword of REFUSED_KEYWORDS) expect(written).not.to.include(`"${keyword}":`);
+  });
+
+  it('takes list for array at any depth, and hands JSON Schema to whoever knows only that (D4)', () => {
+    const inputs = {
+      a: {
+        type: 'list',
+        items: { type: ['list', 'null'], items: { type: 'object', properties: { type: { const: 'list' } } } },
+        default: ['list'],
+      },
+      b: {
+        type: 'object',
+        properties: { list: { type: 'list', enum: [['list']], contains: { type: 'list' } } },
+      },
+    };
+    const tool = parseTool({ name: 'x', inputs, run }, 'it') as Tool;
+    expect(tool.inputs).to.deep.equal({
+      a: {
+        description: '',
+        type: 'array',
+        items: {
+          type: ['array', 'null'],
+          items: { type: 'object', properties: { type: { const: 'list' } } },
+        },
+        default: ['list'],
+      },
+      b: {
+        description: '',
+        type: 'object',
+        properties: { list: { type: 'array', enum: [['list']], contains: { type: 'array' } } },
+      },
+    });
+    const errorsOf = (values: JsonObject): unknown => validateInputs(tool, values);
+    expect(errorsOf({ a: [1] })).to.deep.equal({
+      ok: false,
+      errors: ['input "a[0]" must be a list or null, not a number'],
+    });
+    expect(errorsOf({ a: [[{ type: 'list' }], null] })).to.have.property('ok', true);
+  });
 
   it('accepts every keyword of JSON Schema in items and properties, and a pattern of any length (D48)', () => {
     const inputs = {

@@ -40,6 +40,7 @@ abstract class BaseFoldedRun {
   readonly settled = Promise.resolve();
   /** For a rerun, which counts as the run did (D81). */
   group: RunGroup | null = null;
+  isOfFolder = false;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly finishedAt: number | null;

@@ -66,6 +66,18 @@ export class ReusableItems {
   }
 }
 
+/**
+ * Returns the task whose output is the list of a fan-out: of `{{fetch.output}}` it is `fetch`, so that item 3 of the fan-out is
+ * about item 3 of `fetch`. Undefined for any other list.
+ */
+export function findListedTask({ operands }: Template): string | undefined {
+  const [only, ...others] = operands;
+  if (only === undefined || others.length > 0) return undefined;
+  const { root, path, fallback } = only.expression;
+  const isWhole = path.length === 0 || (path.length === 1 && path[0]?.name === 'output');
+  return isWhole && fallback === undefined ? root : undefined;
+}
+
 function listItemPaths({ operands }: Template): Path[] {
   return operands.flatMap(({ expression }) => (expression.root === 'item' ? [expression.path] : []));
 }

@@ -10,10 +10,11 @@ import {
   type RerunSource,
   toItemOutcomes,
 } from '../../prepare/rerun-source.js';
+import type { Tool } from '../../../tools/tool.js';
 import type { TaskOutcome } from '../../results.js';
 import { Comparison, EqualPairs, isEqualJson } from './comparison.js';
 import { isUncertain } from '../task-trace.js';
-import { countDefined, ReusableItems } from './reusable-items.js';
+import { countDefined, findListedTask, ReusableItems } from './reusable-items.js';
 
 type TaskDefinition = Pipeline['definition']['tasks'][number];
 
@@ -109,12 +110,29 @@ export class Reuse {
   /** Returns how many items of a fan-out can be reused, if what is read of them is as it was. */
   countReusableItems(task: Task): number {
     if (task.parallelOver === undefined || this.#findItemChange(task) !== undefined) return 0;
+    if (this.#isFollower(task) && !this.#isForeseen(task)) return 0;
     return countDefined(this.#earlierItems(task)?.outputs ?? []);
   }
 
   /** Returns why a task runs again whatever the others do, as the end of a sentence: its definition, tool or given values. */
   findChange(task: Task): string | undefined {
     return this.#findItemChange(task) ?? this.#findListChange(task);
+  }
+
+  /** Returns true for a fan-out over the output of a task whose named items run again. */
+  #isFollower({ id, parallelOver }: Task): boolean {
+    const { named } = this.#source;
+    const listed = parallelOver && findListedTask(parallelOver);
+    return listed !== undefined && named.has(listed) && named.has(id);
+  }
+
+  /** Returns true when nothing that all items of a task read comes from a task that runs. */
+  #isForeseen(task: Task): boolean {
+    const { tasks } = this.#now.pipeline;
+    const isKnown = task.inputs.operands.every(
+      ({ expression: { root } }) => !tasks.has(root) || this.#outcomeOf(root) !== undefined,
+    );
+    return isKnown && this.#readsTheSame(task, task.inputs) && this.#awaitsTheSame(task);
   }
 
   /** Returns why no item of a task can be reused, whatever the list is. */
@@ -124,7 +142,7 @@ export class Reuse {
     if (before === undefined) return forced.get(task.id) ?? 'is new';
     return (
       forced.get(task.id) ??
-      (before.tool === task.tool ? undefined : 'calls another tool') ??
+      (isSameTool(before.tool, task.tool) ? undefined : 'calls another tool') ??
       this.#findDefinitionChange(task, before, FIELDS_OF_ITEMS) ??
       this.#findUntilChange(task, before) ??
       this.#findSecretChange(task) ??
@@ -261,8 +279,12 @@ export class Reuse {
 
   /** Renders the list that a fan-out had. Returns undefined when the list is not known any more. */
   #renderEarlier(template: Template, meter: RenderMeter): readonly Json[] | undefined {
-    const { given, outcomes } = this.#source;
+    const { given, outcomes, items, named } = this.#source;
     if (given === undefined) return undefined;
+    const listed = findListedTask(template);
+    // Of a task whose named items run again, the others are known: a follower has nothing to reuse for those that run.
+    if (listed !== undefined && named.has(listed))
+      return items.get(listed)?.outputs.map((output) => output ?? null);
     const scope = { ...toScope(given, (id) => outcomes.get(id)), meter };
     try {
       const list = template.render(scope);
@@ -313,4 +335,11 @@ function toScope(
   find: (taskId: string) => TaskOutcome | undefined = () => undefined,
 ): TemplateScope {
   return { params, inputs, session, goal, output: (taskId) => find(taskId)?.output };
+}
+
+/** A reload loads tools again, of which most are as they were. */
+function isSameTool(before: Tool, now: Tool): boolean {
+  if (before === now) return true;
+  if (before.name !== now.name || before.version !== now.version) return false;
+  return now.version !== undefined || before.run === now.run;
 }

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { WavetrainError } from '../../../common/errors.js';
-import { SavedFileSchema } from '../../../common/wire/named-pipeline.js';
+import { DefinitionTextSchema, SavedFileSchema } from '../../../common/wire/named-pipeline.js';
 import type { SavedFile } from '../../../library/save-file.js';
 import { formatEtag, IfNoneMatch, matchesEtag, NOT_MODIFIED } from '../../responses/conditional-get.js';
 import { defineRoute, type Route, type RouteResult } from '../../routing/route.js';
-import { FileSchema, PauseRequestSchema, SaveRequestSchema } from '../../schemas/library.js';
+import { PauseRequestSchema, SaveRequestSchema } from '../../schemas/library.js';
 import type { HttpServices } from '../../services.js';
 import { findTenant, NAMED_PATH, requireLibrary, TenantQuery } from './named-path.js';
 import { optionalText } from '../../schemas/fields.js';
@@ -26,7 +26,7 @@ export function fileRoutes(services: HttpServices): Route[] {
       responses: {
         200: {
           description: 'The text.',
-          schema: FileSchema,
+          schema: DefinitionTextSchema,
           headers: { ETag: 'The version of the file. Send it as If-Match to replace it.' },
         },
         304: NOT_MODIFIED,

@@ -10,7 +10,7 @@ import {
   returnIfModified,
 } from '../../responses/conditional-get.js';
 import { defineRoute, type Route } from '../../routing/route.js';
-import { NamedDetailsSchema, NamedPageSchema } from '../../schemas/library.js';
+import { NamedPipelineDetailsSchema, NamedPipelinePageSchema } from '../../../common/wire/named-pipeline.js';
 import { pageFields, TenantId } from '../../schemas/request.js';
 import type { HttpServices, LibraryServices } from '../../services.js';
 import { fileRoutes } from './files.js';
@@ -37,7 +37,7 @@ export function libraryRoutes(services: HttpServices): Route[] {
       query: ListQuery,
       headers: IfNoneMatch,
       responses: {
-        200: { description: 'One page.', schema: NamedPageSchema, headers: ETAG },
+        200: { description: 'One page.', schema: NamedPipelinePageSchema, headers: ETAG },
         304: NOT_MODIFIED,
       },
       handle: async ({ query: { tenant_id, limit = 50, cursor }, headers, caller }) => {
@@ -70,7 +70,7 @@ export function libraryRoutes(services: HttpServices): Route[] {
       query: TenantQuery,
       headers: IfNoneMatch,
       responses: {
-        200: { description: 'The pipeline or the plan.', schema: NamedDetailsSchema, headers: ETAG },
+        200: { description: 'The pipeline or the plan.', schema: NamedPipelineDetailsSchema, headers: ETAG },
         304: NOT_MODIFIED,
       },
       errors: ['pipeline_not_found', 'shutting_down'],

@@ -109,6 +109,7 @@ export function webhookRoute(services: HttpServices): Route {
         ...library.toSubmission(entry, values),
         trigger: 'webhook',
         startedBy: { kind: 'webhook', name: entry.id },
+        address: request.address,
       });
       try {
         if (key === undefined) return acceptedResult(queries.accepted(await submitter.submit(read())));

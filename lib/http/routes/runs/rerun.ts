@@ -39,12 +39,12 @@ export function rerunRoute(services: HttpServices): Route {
     body: RERUN_BODY,
     responses: acceptedResponse('new run', AcceptedRerunSchema),
     errors: ['run_not_settled', 'nothing_to_rerun', 'busy', ...SUBMISSION_ERRORS, 'idempotency_conflict'],
-    handle: async ({ headers, yaml, body: json = {}, caller }, earlier) => {
+    handle: async ({ headers, yaml, body: json = {}, caller, address }, earlier) => {
       const body = yaml === undefined ? json : { yaml };
-      const startedBy = toStartedBy(caller);
+      const from = { startedBy: toStartedBy(caller), address };
       const key = headers['idempotency-key'];
       if (key === undefined) {
-        const runId = await submitter.rerun(earlier, await readRerun(earlier, body, services), { startedBy });
+        const runId = await submitter.rerun(earlier, await readRerun(earlier, body, services), from);
         return acceptedResult({ ...queries.accepted(runId), rerun: await queries.rerunReport(runId) });
       }
       const fingerprint = createFingerprint('rerun', { ...body, run_id: earlier });
@@ -52,7 +52,7 @@ export function rerunRoute(services: HttpServices): Route {
         queries.tenantId(earlier),
         { key, fingerprint },
         async ({ reservation }) =>
-          submitter.rerun(earlier, await readRerun(earlier, body, services), { reservation, startedBy }),
+          submitter.rerun(earlier, await readRerun(earlier, body, services), { reservation, ...from }),
       );
       const acceptance = { run_id, status, rerun: await queries.rerunReport(run_id) };
       return acceptedResult(acceptance, isReplayed);

@@ -114,6 +114,7 @@ export class StoredRunReader {
         ? executor.fold(prepared, past)
         : executor.foldPart(prepared, past));
       folded.group = read.origin.group ?? null;
+      folded.isOfFolder = read.origin.isOfFolder ?? false;
       return folded;
     } finally {
       release();
@@ -223,11 +224,13 @@ function assertNoCrashLoop({ crashesInVain }: PastFacts): void {
 }
 
 /** Earlier versions have kept only what of the folder has started a run. */
-function readOrigin({ trigger, started_by, group, definition }: StoredSubmission): RunOrigin {
-  if (started_by !== undefined) return { trigger, startedBy: started_by, group };
+function readOrigin(submission: StoredSubmission): RunOrigin {
+  const { trigger, started_by, group, definition } = submission;
+  const { is_of_folder: isOfFolder = trigger !== undefined || group !== undefined } = submission;
+  if (started_by !== undefined) return { trigger, startedBy: started_by, isOfFolder, group };
   if (trigger === undefined) return { startedBy: { kind: 'anonymous', name: null } };
   const { id } = definition;
-  return { trigger, startedBy: { kind: trigger, name: typeof id === 'string' ? id : null } };
+  return { trigger, startedBy: { kind: trigger, name: typeof id === 'string' ? id : null }, isOfFolder };
 }
 
 /** Makes a request of what was kept of one, without what it can reuse. Rejects as `revive` does. */
@@ -244,6 +247,7 @@ async function toRequestedRun(
     idempotency: _key,
     trigger: _trigger,
     started_by: _startedBy,
+    is_of_folder: _isOfFolder,
     group: _group,
     submitted_keys,
     checked_by: _checkedBy,

@@ -83,6 +83,7 @@ function toBatch(run: OldRun, folder: ShellFolder): Parameters<typeof keep>[1] {
     removed: [],
     addedKeys: [],
     removedKeys: [],
+    audit: [],
   };
 }
 

@@ -1,3 +1,4 @@
+import type { AuditLimits, AuditStore } from '../../../audit/audit-store.js';
 import { resolve } from 'node:path';
 import { eventLoopBudget, nextSlice } from '../../../execution/run/event-loop-budget.js';
 import type { FactLog } from '../../../execution/history/run-history.js';
@@ -12,6 +13,7 @@ import type {
   StoredRun,
   StoredSubmission,
 } from '../run-store.js';
+import { SqliteAudit } from './audit/sqlite-audit.js';
 import { DocumentReader } from './document-reader.js';
 import { cannotOpen, findDriver } from './open-errors.js';
 import { SqliteArchive } from './sqlite-archive.js';
@@ -87,6 +89,11 @@ export class SqliteStore implements RunStore {
     this.lastNumber = run.number;
     this.lastCreatedAt = run.createdAt;
     this.#queue.add(run, source);
+  }
+
+  async openAudit(limits: AuditLimits): Promise<AuditStore> {
+    const lastNumber = (await this.#threads.writer.ask({ kind: 'openAudit', limits })) as number;
+    return new SqliteAudit(this.place, this.#queue, this.#reader, lastNumber);
   }
 
   log(runId: string, tenantId: string): FactLog {

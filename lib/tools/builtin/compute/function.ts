@@ -13,14 +13,15 @@ import {
  * Defines a function that tasks call with the tool `compute` (D49). Its declaration is like that of a tool: it gives the
  * metadata, the validation of the arguments, as written and as resolved, and the types of `run`.
  *
- * @throws TypeError when the name is not made of lower-case letters, digits and `_`, or an argument is called `function`
+ * @throws TypeError when the name is not made of lower-case letters, digits and `_`, or an argument is called `function`,
+ * and for a mistake in the declaration, as defineTool does
  */
 export function defineFunction<const M extends InputDeclarations>(
   declaration: ToolDeclaration<M> & {
     readonly run: (inputs: InputsOf<M>, context: ToolContext) => unknown;
   },
 ): ComputeFunction {
-  if (Object.hasOwn(declaration.inputs, 'function'))
+  if (Object.hasOwn(declaration.inputs ?? {}, 'function'))
     throw new TypeError(
       `the function "${declaration.name}" cannot have an argument "function": in a task, that is the name of the function`,
     );

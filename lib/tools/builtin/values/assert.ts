@@ -21,6 +21,7 @@ export function createAssert(evaluate: EvaluateExpression): Tool {
       },
       bindings: {
         type: 'object',
+        format: 'bindings',
         default: {},
         description: 'named values: the expression reads {"least": 2} as $least',
       },

@@ -18,6 +18,7 @@ export function createTransform(evaluate: EvaluateExpression): Tool {
       },
       bindings: {
         type: 'object',
+        format: 'bindings',
         default: {},
         description: 'named values: the expression reads {"rate": 2} as $rate',
       },

@@ -54,4 +54,12 @@ describe('wavetrain rerun from items (D60)', () => {
     expect(wrong.status).to.equal(2);
     expect(wrong.stderr).to.contain('"read" has no item 7: it has 3 items, from 0 to 2');
   });
+
+  it('says which task was probably meant, with its items', async () => {
+    const wrong = await at('rerun', '--from', 'raed[1]');
+    expect(wrong.status).to.equal(2);
+    expect(wrong.stderr)
+      .to.contain('the pipeline has no task "raed"; its tasks are read, count')
+      .and.to.contain("did you mean --from 'read[1]'?");
+  });
 });

@@ -3,6 +3,7 @@ import { LISTING_LIMITS } from '../../../../common/limits.js';
 import { type Labels, listLabels } from '../../../../common/wire/labels.js';
 import type { Batch } from '../../commit-queue.js';
 import type { RunEnd } from '../../run-archive.js';
+import type { AuditTable } from '../audit/audit-table.js';
 import { addToHours } from '../../statistics/hour-rows.js';
 import { toCountedRun } from '../../statistics/run-counter.js';
 import { PIECE_BYTES } from './pieces.js';
@@ -13,8 +14,16 @@ import { RunsAtWork } from './runs-at-work.js';
 import { inTransaction, prepare, selectOne } from './statements.js';
 
 /** Keeps everything of a batch, or nothing. */
-export function commit(database: Database.Database, batch: Batch, runs: RunsAtWork): void {
-  inTransaction(database, () => keep(database, batch, { runs, isOfServer: true }));
+export function commit(
+  database: Database.Database,
+  batch: Batch,
+  runs: RunsAtWork,
+  audit?: AuditTable,
+): void {
+  inTransaction(database, () => {
+    keep(database, batch, { runs, isOfServer: true });
+    audit?.add(batch.audit);
+  });
 }
 
 interface KeepOptions {

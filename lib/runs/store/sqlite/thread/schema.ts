@@ -147,6 +147,23 @@ const MIGRATIONS: readonly string[] = [
   `ALTER TABLE run ADD COLUMN error_code TEXT;`,
   // A start needs it before it reads submissions (D81).
   `ALTER TABLE run ADD COLUMN priority INTEGER NOT NULL DEFAULT 0;`,
+  // The numbers of entries have their times (D95). The tenant is empty for entries of none.
+  `CREATE TABLE audit (
+     number INTEGER PRIMARY KEY,
+     tenant TEXT NOT NULL,
+     -- starts, changes or refusals.
+     part TEXT NOT NULL,
+     -- JSON.
+     entry TEXT NOT NULL
+   );
+   CREATE INDEX audit_of_part ON audit (tenant, part, number);
+   CREATE TABLE audit_usage (
+     tenant TEXT PRIMARY KEY,
+     starts INTEGER NOT NULL,
+     changes INTEGER NOT NULL,
+     refusals INTEGER NOT NULL
+   ) WITHOUT ROWID;
+   CREATE INDEX audit_largest ON audit_usage (starts + changes + refusals);`,
 ];
 
 /** A run has so many parts at most; its parts follow each other in the table `packed`, so that they need no index. */

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
+import type { AuditLimits, AuditQuery, AuditRange } from '../../../../audit/audit-store.js';
 import { type Clock, completeClock } from '../../../../common/clock.js';
 import type { DefinitionOfTenant, RunQuery } from '../../../views/run-query.js';
 import type { Batch } from '../../commit-queue.js';
@@ -7,6 +8,7 @@ import type { ArchiveLimits, ArchiveRange } from '../../run-archive.js';
 import type { WantedItems } from '../../run-store.js';
 import { readHours } from '../../statistics/hour-rows.js';
 import type { StatisticsQuery } from '../../statistics/statistics-query.js';
+import { AuditTable, readAudit } from '../audit/audit-table.js';
 import type { ChunkCursor } from '../stored-documents.js';
 import { Cleaner, removeFiles } from './cleaner.js';
 import { commit } from './commit.js';
@@ -30,6 +32,8 @@ import { selectAll, selectOne } from './statements.js';
 export type WriteRequest =
   | { readonly kind: 'keep'; readonly batch: Batch }
   | { readonly kind: 'prune'; readonly limits: ArchiveLimits; readonly now: number }
+  /** Opens the audit; answers with the number of its last entry. */
+  | { readonly kind: 'openAudit'; readonly limits: AuditLimits }
   /** Lets the file grow to so many pages: for specs of a disk that is full. */
   | { readonly kind: 'limit'; readonly pages: number };
 
@@ -54,7 +58,8 @@ export type ReadRequest =
   | { readonly kind: 'count'; readonly query: RunQuery; readonly before: number }
   | { readonly kind: 'oldest'; readonly tenants: readonly string[] | undefined }
   | { readonly kind: 'last'; readonly definitions: readonly DefinitionOfTenant[]; readonly most: number }
-  | { readonly kind: 'statistics'; readonly query: StatisticsQuery };
+  | { readonly kind: 'statistics'; readonly query: StatisticsQuery }
+  | { readonly kind: 'audit'; readonly query: AuditQuery; readonly range: AuditRange };
 
 export type StoreRequest = WriteRequest | ReadRequest | { readonly kind: 'close' };
 
@@ -121,6 +126,8 @@ class Writer implements Connection {
   readonly #file: WritableFile;
   readonly #cleaner: Cleaner;
   readonly #runs: RunsAtWork;
+  /** Undefined until it is opened: shells have none. */
+  #audit: AuditTable | undefined;
 
   constructor(file: string, open: (path: string) => Database.Database) {
     this.#file = openWriter(file, open);
@@ -137,7 +144,7 @@ class Writer implements Connection {
     const { database } = this.#file;
     switch (request.kind) {
       case 'keep':
-        commit(database, request.batch, this.#runs);
+        commit(database, request.batch, this.#runs, this.#audit);
         this.#cleaner.onCommit(request.batch.ends.length);
         if (request.batch.removed.length > 0) this.#cleaner.wake();
         return undefined;
@@ -145,6 +152,9 @@ class Writer implements Connection {
         // Of the runs that were taken out before, nothing may count any more.
         this.#cleaner.clean();
         return prune(database, request.limits, request.now);
+      case 'openAudit':
+        this.#audit = new AuditTable(database, request.limits);
+        return this.#audit.lastNumber;
       case 'limit':
         return void database.exec(`PRAGMA max_page_count = ${request.pages}`);
       default:
@@ -200,6 +210,8 @@ class Reader implements Connection {
         return readLastRuns(database, request.definitions, request.most);
       case 'statistics':
         return readHours(database, request.query, this.#clock);
+      case 'audit':
+        return readAudit(database, request.query, request.range);
       default:
         throw new Error(`the reader does not know "${request.kind}"`);
     }

@@ -1,7 +1,7 @@
 import { ToolError } from '../../../../common/errors.js';
 import { BoundedSchema } from '../../../../common/json-schema/bounded-schema.js';
 import { CheckBudget, TOO_MANY_STEPS } from '../../../../common/json-schema/check-budget.js';
-import { SchemaReview } from '../../../../common/json-schema/keywords.js';
+import { SchemaReview, withArrayTypes } from '../../../../common/json-schema/keywords.js';
 import {
   describeFirstViolations,
   formatValuePath,
@@ -117,9 +117,10 @@ function show(value: Json): string {
   return text !== '' && text.length <= MAX_SHOWN ? text : describeKind(value);
 }
 
-function fromJsonSchema({ properties }: { readonly properties: Record<string, Json> }): WantedFields {
+function fromJsonSchema(written: { readonly properties: Record<string, Json> }): WantedFields {
+  assertAllowed(written.properties);
+  const { properties } = withArrayTypes({ properties: written.properties });
   const names = Object.keys(properties);
-  assertAllowed(properties);
   const explanation = `The fields, as JSON Schema:\n${JSON.stringify(properties)}`;
   const schemas = names.map((name): [string, JsonObject] => {
     const own = properties[name];

@@ -28,12 +28,15 @@ export interface SourceDeclaration<M extends InputDeclarations> extends ToolDecl
  *       fetch: async ({ day }, context) => JSON.parse((await context.fetch(`https://rates.example/${day}`)).bytes.toString()),
  *     });
  *
- * @throws TypeError when the name is not made of lower-case letters, digits and `_`, or an input is called `source`
+ * @throws TypeError when the name is not made of lower-case letters, digits and `_`, or an input is called `source`, and
+ * for a mistake in the declaration, as defineTool does
  */
 export function defineSource<const M extends InputDeclarations>({
   fetch,
   ...declaration
 }: SourceDeclaration<M>): DataSource {
+  if (typeof fetch !== 'function')
+    throw new TypeError(`the source "${declaration.name}" cannot be defined: it has no function "fetch"`);
   return sourceOf<M>({ version: String(fetch), ...declaration, run: fetch });
 }
 
@@ -43,7 +46,7 @@ export function sourceOf<const M extends InputDeclarations>({
   ...declaration
 }: ToolDeclaration<M> & { readonly run: SourceDeclaration<M>['fetch'] }): DataSource {
   const { name, inputs } = declaration;
-  if (Object.hasOwn(inputs, 'source'))
+  if (Object.hasOwn(inputs ?? {}, 'source'))
     throw new TypeError(
       `the source "${name}" cannot have an input "source": in a task, that is the name of the source`,
     );

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
-import { VARIABLES } from '../../common/config/config.js';
-import type { Environment } from '../../common/config/environment.js';
-import type { CliContext } from '../context.js';
-import { readEnvVariables } from '../input/flags.js';
+import { VARIABLES } from '../../../common/config/config.js';
+import type { Environment } from '../../../common/config/environment.js';
+import { nearest } from '../../../definition/did-you-mean.js';
+import type { CliContext } from '../../context.js';
+import { readEnvVariables } from '../../input/flags.js';
 import type { ReadVariables, ReloadedVariables } from './reloader.js';
 
 /**
@@ -61,4 +62,18 @@ const KNOWN = new Set(VARIABLES.map(({ name }) => name));
 /** Tracing is set by variables of its own. Variables that others name, such as `${VAR}` of MCP servers, are used as they are. */
 function needsRestart(variable: string): boolean {
   return (KNOWN.has(variable) && !RELOADED.has(variable)) || variable.startsWith('OTEL_');
+}
+
+/** A variable that Wavetrain does not read, though its name says so. */
+interface UnknownVariable {
+  readonly name: string;
+  /** The name that is meant, perhaps. */
+  readonly meant: string | undefined;
+}
+
+/** Lists misspelt variables, which have no effect and would otherwise go unnoticed. */
+export function unknownVariables(env: Environment): readonly UnknownVariable[] {
+  const known = [...KNOWN];
+  const named = Object.keys(env).filter((name) => name.startsWith('SERVICE_') && !KNOWN.has(name));
+  return named.map((name) => ({ name, meant: nearest(name, known) }));
 }

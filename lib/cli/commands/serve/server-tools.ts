@@ -1,13 +1,14 @@
-import { readConfig } from '../../common/config/config.js';
-import type { Environment } from '../../common/config/environment.js';
-import type { ServerConfig } from '../../common/config/server-config.js';
-import type { Log } from '../../http/logging/log.js';
-import { compareNamed } from '../../http/reload.js';
-import type { Catalog } from '../../tools/catalog.js';
-import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
-import type { McpServers } from '../../tools/mcp/servers.js';
-import type { CliContext } from '../context.js';
-import { loadCatalog } from '../input/load-definition.js';
+import { readConfig } from '../../../common/config/config.js';
+import type { Environment } from '../../../common/config/environment.js';
+import type { ServerConfig } from '../../../common/config/server-config.js';
+import type { Log } from '../../../http/logging/log.js';
+import { compareNamed } from '../../../http/reload.js';
+import type { Catalog } from '../../../tools/catalog.js';
+import type { EvaluateExpression } from '../../../tools/expressions/evaluate.js';
+import type { McpServers } from '../../../tools/mcp/servers.js';
+import type { Tool } from '../../../tools/tool.js';
+import type { CliContext } from '../../context.js';
+import { loadCatalog } from '../../input/load-definition.js';
 import type { ReadPart } from './reloader.js';
 import type { ServerModule, ServerProcesses } from './server-processes.js';
 
@@ -30,10 +31,13 @@ interface LoadedTools {
 /** The tools of a server: built-in ones, those of files and packages, and those of MCP servers. */
 export class ServerTools {
   readonly #options: ServerToolsOptions;
+  /** The same ones after each reload, so that reruns reuse what they have made. */
+  readonly #variants: readonly Tool[];
   #loaded: LoadedTools | undefined;
 
   constructor(options: ServerToolsOptions) {
     this.#options = options;
+    this.#variants = createVariants(options);
   }
 
   /** Loads the tools. A server starts without those of an MCP server that cannot be started, after a warning. */
@@ -69,10 +73,10 @@ export class ServerTools {
     return [...readConfig(env).tools, ...(this.#options.flags.tools ?? [])];
   }
 
-  /** Expressions come from callers, so tools evaluate them in separate processes. @param isFirst the server starts */
+  /** @param isFirst the server starts */
   async #load(context: CliContext, isFirst: boolean): Promise<LoadedTools> {
-    const { modules, config, log, processes, flags } = this.#options;
-    const { documents, expressions, programs, launcher, databases } = processes;
+    const { config, log, processes, flags } = this.#options;
+    const { programs } = processes;
     const earlier = this.#loaded?.mcp;
     let mcp: McpServers | undefined;
     try {
@@ -88,20 +92,25 @@ export class ServerTools {
         warn: (message) => log.warn({}, message),
         onStderr: (server, line) => log.debug({ server }, line),
       });
-      const evaluate: EvaluateExpression = (...request) => expressions.evaluate(...request);
-      const parse: Parameters<typeof modules.createIngestDocument>[0] = (...request) =>
-        documents.parse(...request);
-      const catalog = loaded
-        .withVariant(modules.createIngestDocument(parse, documents.readLimiter))
-        .withVariant(modules.createSqlQuery({ launcher, pool: databases }))
-        .withVariant(modules.createTransform(evaluate))
-        .withVariant(modules.createAssert(evaluate));
+      const catalog = this.#variants.reduce((tools, variant) => tools.withVariant(variant), loaded);
       return { catalog, mcp };
     } catch (error) {
       mcp?.drop();
       throw error;
     }
   }
+}
+
+/** Built-in tools as a server has them. Expressions come from callers, so separate processes evaluate them. */
+function createVariants({ modules, processes }: ServerToolsOptions): readonly Tool[] {
+  const { documents, expressions, launcher, databases } = processes;
+  const evaluate: EvaluateExpression = (...request) => expressions.evaluate(...request);
+  return [
+    modules.createIngestDocument((...request) => documents.parse(...request), documents.readLimiter),
+    modules.createSqlQuery({ launcher, pool: databases }),
+    modules.createTransform(evaluate),
+    modules.createAssert(evaluate),
+  ];
 }
 
 /** What is known of each tool, and the text of its function as far as it has one. */

@@ -1,0 +1,142 @@
+import { type Clock, toIsoTime } from '../common/clock.js';
+import type { AuditEntry, AuditPage } from './audit-entry.js';
+import {
+  type AuditPart,
+  type AuditLimits,
+  type AuditQuery,
+  type AuditStore,
+  NUMBERS_PER_MS,
+} from './audit-store.js';
+import { RefusedAttempts } from './refused-attempts.js';
+
+/** Something that is audited. */
+export interface AuditEvent extends Pick<AuditEntry, 'who' | 'action' | 'object' | 'result'> {
+  /** Empty for what belongs to no tenant. */
+  readonly tenantId: string;
+  readonly address?: string | undefined;
+  readonly status?: number | undefined;
+  readonly code?: string | undefined;
+  /** Names and ids, never values. */
+  readonly details?: AuditEntry['details'] | undefined;
+  /** Default 1. */
+  readonly count?: number | undefined;
+}
+
+/** A part of the list. */
+export interface AuditRequest extends AuditQuery {
+  /** Milliseconds since 1970: only entries of this time or later. */
+  readonly fromMs?: number | undefined;
+  /** Only earlier entries. */
+  readonly toMs?: number | undefined;
+  readonly limit: number;
+  /** The `next_cursor` of the page before. */
+  readonly cursor?: string | undefined;
+}
+
+interface TrailOptions {
+  readonly store: AuditStore;
+  readonly limits: AuditLimits;
+  readonly clock: Clock;
+  /** Receives every entry, for collectors. */
+  readonly onEntry?: ((entry: AuditEntry) => void) | undefined;
+}
+
+/** A request goes on so often when few entries match. */
+const MAX_SEARCHES = 10;
+
+/** Names that callers choose are cut. */
+const MAX_LENGTH = 200;
+const MAX_NAMES = 100;
+
+/** The append-only list of who did what to which object, from where, and with which result (D95). */
+export class AuditTrail {
+  readonly #options: TrailOptions;
+  readonly #refused: RefusedAttempts;
+  #lastNumber: number;
+
+  constructor(options: TrailOptions) {
+    this.#options = options;
+    this.#lastNumber = options.store.lastNumber;
+    this.#refused = new RefusedAttempts(options.clock, (event) => this.#add(event));
+  }
+
+  /** Adds what was done at once. What was not done is counted, so that repeated attempts make few entries. */
+  record(event: AuditEvent): void {
+    if (event.result === 'ok') this.#add(event);
+    else this.#refused.add(event);
+  }
+
+  /** Resolves when every entry so far is kept. Rejects with `not_ready` when the store has failed. */
+  kept(): Promise<void> {
+    return this.#options.store.kept();
+  }
+
+  /** Reads a page, the newest entries first. @param caller the tenant whose turn it is to read */
+  async page(
+    { fromMs = 0, toMs, limit, cursor, ...query }: AuditRequest,
+    caller: string,
+  ): Promise<AuditPage> {
+    const { store, limits, clock } = this.#options;
+    const first = Math.max(fromMs, clock.now() - limits.ttlMs) * NUMBERS_PER_MS;
+    const end = toMs === undefined ? Number.POSITIVE_INFINITY : toMs * NUMBERS_PER_MS;
+    let before: number | undefined = Math.min(cursor === undefined ? end : Number(cursor), end);
+    const entries: AuditEntry[] = [];
+    for (let searches = 0; searches < MAX_SEARCHES; searches++) {
+      if (before === undefined || entries.length === limit) break;
+      const range = { first, before, limit: limit - entries.length };
+      const rows = await store.page(query, range, caller);
+      entries.push(...rows.entries);
+      before = rows.searchedTo;
+    }
+    return { entries, next_cursor: before === undefined ? null : String(before) };
+  }
+
+  /** Makes entries of the attempts that were counted. */
+  close(): void {
+    this.#refused.close();
+  }
+
+  #add(event: AuditEvent): void {
+    const { store, clock, onEntry } = this.#options;
+    const now = clock.now();
+    const number = Math.max(this.#lastNumber + 1, Math.floor(now) * NUMBERS_PER_MS);
+    this.#lastNumber = number;
+    const entry = toEntry(String(number), now, event);
+    store.add({ number, tenantId: event.tenantId, part: partOf(event), entry });
+    onEntry?.(entry);
+  }
+}
+
+function toEntry(id: string, now: number, event: AuditEvent): AuditEntry {
+  const { who, action, object, tenantId, address, result, status, code, details = {}, count = 1 } = event;
+  return {
+    id,
+    time: toIsoTime(now),
+    who: { kind: who.kind, name: cut(who.name) },
+    action,
+    object: { kind: object.kind, id: cut(object.id) },
+    tenant_id: tenantId === '' ? null : tenantId,
+    address: address === undefined || address === '' ? null : address.replace(MAPPED, ''),
+    result,
+    status: status ?? null,
+    code: code ?? null,
+    details: Object.fromEntries(
+      Object.entries(details).map(([name, values]) => [name, values.slice(0, MAX_NAMES).map(cut)]),
+    ),
+    count,
+  };
+}
+
+/** What stands before an address of IPv4 on a socket of IPv6. */
+const MAPPED = /^::ffff:(?=\d+\.)/;
+
+function cut<T extends string | null>(text: T): T {
+  return text === null || text.length <= MAX_LENGTH ? text : (`${text.slice(0, MAX_LENGTH)}…` as T);
+}
+
+const STARTS: readonly AuditEntry['action'][] = ['submit', 'rerun', 'read_secrets'];
+
+function partOf({ result, action }: AuditEvent): AuditPart {
+  if (result !== 'ok') return 'refusals';
+  return STARTS.includes(action) ? 'starts' : 'changes';
+}
