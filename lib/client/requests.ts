@@ -218,8 +218,9 @@ export interface RerunOptions
     Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options' | 'labels'>,
     Pick<PlanInputs, 'plan_concurrency'> {
   /**
-   * `failed`, or the id of a task, or of a sub-pipeline of a plan. By default everything runs again (D35), or with
-   * changes what has not succeeded and what has changed.
+   * `failed`, or the id of a task, or of a sub-pipeline of a plan, or `SUB_PIPELINE/TASK`; or items of a fan-out:
+   * `fetch[22]`, `fetch[3,7-9]`, of a plan `load/fetch[22]` (D60). By default everything runs again (D35), or with changes
+   * what has not succeeded and what has changed.
    */
   readonly from?: string | undefined;
   /** The changed definition of a pipeline. */
@@ -248,11 +249,11 @@ export interface NamedRunOptions
     Pick<PlanInputs, 'plan_concurrency'> {}
 
 /** A pipeline or a plan in the folder of a server. */
-export interface NamedPipeline extends Shape<typeof NamedPipelineSchema> {}
+export interface FolderPipeline extends Shape<typeof NamedPipelineSchema> {}
 
-export interface NamedPipelineDetails extends Shape<typeof NamedPipelineDetailsSchema> {}
+export interface FolderPipelineDetails extends Shape<typeof NamedPipelineDetailsSchema> {}
 
-export interface NamedPipelinePage extends Shape<typeof NamedPipelinePageSchema> {}
+export interface FolderPipelinePage extends Shape<typeof NamedPipelinePageSchema> {}
 
 /** The text of a file of that folder. */
 export interface DefinitionText extends Shape<typeof DefinitionTextSchema> {}

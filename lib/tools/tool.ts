@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../common/clock.js';
 import { withArrayTypes } from '../common/json-schema/keywords.js';
 import type { Json, JsonObject } from '../common/json/json.js';
+import type { ClientCertificate } from '../common/requests/outbound.js';
 import type { ModelPurpose, ToolModels } from '../models/model.js';
 import type { CommandResult, ToolCommand } from './commands/command.js';
 import type { ToolConnections } from './connections/connection.js';
@@ -164,6 +165,8 @@ export interface FetchOptions {
   readonly maxBytes?: number | undefined;
   /** Time for the request with its redirects, without the wait for a free slot. Default: 60 s. */
   readonly timeoutMs?: number | undefined;
+  /** Shown to the server of the URL, which must have https, and to no other one. */
+  readonly clientCertificate?: ClientCertificate | undefined;
   /** The header `accept`. */
   readonly accept?: string | undefined;
   /**

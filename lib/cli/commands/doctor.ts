@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { Command } from 'clipanion';
 import { type Config, readConfig, readProviderConfig, VARIABLES } from '../../common/config/config.js';
-import { readNetworkConfig } from '../../common/config/network-config.js';
 import { type Environment, type EnvironmentVariable } from '../../common/config/environment.js';
+import { readNetworkConfig } from '../../common/config/network-config.js';
 import { readServerConfig, readStoreFile } from '../../common/config/server-config.js';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
@@ -20,7 +20,7 @@ import { formatSize } from '../store/store-command.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { describeConnections } from '../input/connections.js';
 import { describeSecrets } from '../input/secrets.js';
-import { unknownVariables } from '../serve/env-file.js';
+import { unknownVariables } from './serve/env-file.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';
@@ -41,7 +41,7 @@ export class DoctorCommand extends Command<CliContext> {
       Shows what is set, what is missing and what is wrong, with what to do. The exit status is 0 if everything works and 3
       if something is broken.
 
-      docs/operation/settings.md describes all variables, and says which a running server reads again.
+      docs/reference/settings.md describes all variables, and says which a running server reads again.
     `,
     examples: [
       ['check the environment', '$0 doctor'],

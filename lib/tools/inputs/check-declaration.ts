@@ -41,7 +41,7 @@ export const INPUT_FORMATS = [
   'period-end',
 ] as const;
 
-export const INPUT_REGISTRIES = ['functions', 'schemas', 'sources'] as const;
+const INPUT_REGISTRIES = ['functions', 'schemas', 'sources'] as const;
 
 /**
  * Describes the first mistake in what an author declares of a tool, as a predicate of the tool, and names the input at

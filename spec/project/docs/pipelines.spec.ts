@@ -12,7 +12,6 @@ import { compileTemplate } from '../../../lib/definition/template/template.js';
 import type { TemplateScope } from '../../../lib/definition/template/scope.js';
 import { ERROR_STATUSES } from '../../../lib/http/errors/error-statuses.js';
 import type { JsonObject } from '../../../lib/common/json/json.js';
-import { SERVER_VARIABLES } from '../../../lib/common/config/server-config.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { defineFunction } from '../../../lib/tools/builtin/compute/function.js';
 import { type CatalogEntry, defineTool } from '../../../lib/tools/tool.js';
@@ -20,7 +19,7 @@ import { type Fence, fencesOf, tableRows } from './markdown.js';
 import { documents, read } from '../files.js';
 
 const GUIDE = 'docs/pipelines.md';
-const HTTP = 'docs/http.md';
+const ERRORS = 'docs/reference/errors.md';
 
 describe('The pipelines and plans in the documents', () => {
   const blocks = documents().flatMap((file) => fencesOf(file).filter(({ language }) => language === 'yaml'));
@@ -64,41 +63,23 @@ describe('The guide to pipelines', () => {
   });
 });
 
-describe('The library guide', () => {
-  it('lists every error code with its HTTP status', () => {
-    const listed = [...codesIn('docs/library.md'), ...rowsOfHttpErrors().map(({ code }) => code)];
+describe('The list of error codes', () => {
+  it('has every code', () => {
+    const listed = tableRows(read(ERRORS)).map(([code = '']) => code.replaceAll('`', ''));
     expect([...new Set(listed)].sort()).to.deep.equal(membersOf('lib/common/errors.ts', 'ErrorCode').sort());
   });
-});
 
-describe('The guide to the HTTP API', () => {
-  it('lists every error response with its status (D32)', () => {
+  it('has every error response with its status (D32)', () => {
     const expected = Object.entries(ERROR_STATUSES).map(([code, { status }]) => ({ code, status }));
     expect(rowsOfHttpErrors()).to.have.deep.members(expected);
-  });
-
-  it('lists every variable of the server, with its default', () => {
-    const rows = tableRows(sectionOf('Configuration', HTTP)).map(([name = '', fallback = '']) => ({
-      name: name.replaceAll('`', ''),
-      fallback,
-    }));
-    const known = SERVER_VARIABLES.map(({ name, description }) => ({
-      name,
-      fallback: /; default (.*)$/.exec(description)?.[1] ?? '',
-    }));
-    expect(rows).to.include.deep.members(known);
   });
 });
 
 function rowsOfHttpErrors(): { code: string; status: number }[] {
-  return tableRows(sectionOf('Errors', HTTP)).map(([code = '', status = '']) => ({
+  return tableRows(sectionOf('Errors', ERRORS)).map(([code = '', status = '']) => ({
     code: code.replaceAll('`', ''),
     status: Number(status),
   }));
-}
-
-function codesIn(file: string): string[] {
-  return tableRows(read(file)).map(([code = '']) => code.replaceAll('`', ''));
 }
 
 /** Treats a list of tasks as a pipeline; `tools=NAME` and `functions=NAME` stand for what the document defines. */

@@ -3,7 +3,13 @@ import type { Json, JsonObject } from '../../../common/json/json.js';
 import { FETCH_LIMITS, MAX_EXPECTED_STATUSES } from '../../../common/limits.js';
 import { isShortJson, writeJsonInSteps } from '../../../common/json/json-writer.js';
 import { readContent } from '../../fetching/content.js';
-import { assertShortUrl, readRequestHeaders, toRequestText } from '../../fetching/request.js';
+import {
+  assertShortUrl,
+  CLIENT_CERTIFICATE_INPUT,
+  readClientCertificate,
+  readRequestHeaders,
+  toRequestText,
+} from '../../fetching/request.js';
 import { assertStatus } from '../../fetching/status.js';
 import { runLongWork } from '../../../common/scheduling/run-in-slices.js';
 import { defineTool, type ToolContext, type FetchOptions } from '../../tool.js';
@@ -62,6 +68,7 @@ export const httpRequest = defineTool({
       default: 'auto',
       description: 'how to read the body; auto: by its type; bytes: as a file',
     },
+    client_certificate: CLIENT_CERTIFICATE_INPUT,
     timeout: {
       type: 'number',
       minimum: 0.001,
@@ -84,7 +91,10 @@ export const httpRequest = defineTool({
     schema: SCHEMA,
   },
   deriveOutput: ({ parse }) => (parse === 'bytes' ? BYTES_SCHEMA : undefined),
-  async run({ url, method, headers, query, json, text, expect, parse, timeout, max_bytes }, context) {
+  async run(
+    { url, method, headers, query, json, text, expect, parse, client_certificate, timeout, max_bytes },
+    context,
+  ) {
     const content = readRequestBody(json, text, context);
     const response = await context.fetch(withQuery(url, query ?? {}), {
       method,
@@ -92,6 +102,7 @@ export const httpRequest = defineTool({
       body: content.body,
       timeoutMs: timeout * 1000,
       maxBytes: max_bytes,
+      clientCertificate: readClientCertificate(client_certificate),
     });
     assertStatus(response, method, expect, context.clock);
     const { status } = response;
