@@ -54,7 +54,7 @@ export type { RunRecord } from './runs/record.js';
 export { RunRegistry } from './runs/registry.js';
 export type { RerunRequest } from './runs/rerun/rerun.js';
 export type { RerunReport } from './runs/rerun/rerun-report.js';
-export type { ItemPage, ItemRecord, TaskPage, TaskRecord } from './runs/tasks/task-record.js';
+export type { AttemptRecord, ItemPage, ItemRecord, TaskPage, TaskRecord } from './runs/tasks/task-record.js';
 
 // Blackboards
 export type { Blackboard } from './execution/session/blackboard.js';

@@ -145,8 +145,7 @@ export class WavetrainClient {
     const path = `/pipelines/graph${formatQuery({ format })}`;
     const body = definitionBody('pipeline', pipeline, options);
     if (format === undefined) return this.#post<Graph>(path, body, options);
-    const request = { ...postRequest(path, body, options), headers: ANY_TYPE };
-    return (await this.#transport.send(request)).text;
+    return (await this.#transport.send({ ...postRequest(path, body, options), headers: ANY_TYPE })).text;
   }
 
   /**
@@ -273,12 +272,8 @@ export class WavetrainClient {
   }
 
   /** Returns one task of a run. */
-  async task(
-    runId: string,
-    taskId: string,
-    { signal, ...query }: TaskRequestOptions = {},
-  ): Promise<TaskRecord> {
-    return this.#get(taskPath(runId, taskId) + formatQuery(query), { signal });
+  async task(runId: string, id: string, { signal, ...query }: TaskRequestOptions = {}): Promise<TaskRecord> {
+    return this.#get(taskPath(runId, id) + formatQuery(query), { signal });
   }
 
   /** Returns one page of the items of a fan-out. */
@@ -345,7 +340,8 @@ export class WavetrainClient {
   }
 
   /**
-   * Starts a new run that repeats a settled one, with the changes in the options. Retried only with an idempotency key.
+   * Starts a new run that repeats a settled one, with the changes in the options: `rerun(runId, { from: 'fetch[22]' })` calls
+   * one item of a fan-out again, and what depends on its task. Retried only with an idempotency key.
    *
    * Rejects with the code `invalid_definition` when a changed definition has errors; nothing runs then.
    */

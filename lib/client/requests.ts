@@ -218,8 +218,9 @@ export interface RerunOptions
     Pick<RunInputs, 'params' | 'inputs' | 'session' | 'options' | 'labels'>,
     Pick<PlanInputs, 'plan_concurrency'> {
   /**
-   * `failed`, or the id of a task, or of a sub-pipeline of a plan. By default everything runs again (D35), or with
-   * changes what has not succeeded and what has changed.
+   * `failed`, or the id of a task, or of a sub-pipeline of a plan, or `SUB_PIPELINE/TASK`; or items of a fan-out:
+   * `fetch[22]`, `fetch[3,7-9]`, of a plan `load/fetch[22]` (D60). By default everything runs again (D35), or with changes
+   * what has not succeeded and what has changed.
    */
   readonly from?: string | undefined;
   /** The changed definition of a pipeline. */

@@ -1,5 +1,6 @@
 import { render } from 'preact';
 import { Server } from '../shared/server/server.js';
+import { AuditConsole } from './audit/audit-page.js';
 import { EditorPage } from './edit/editor-page.js';
 import { LibraryPage } from './library/library-page.js';
 import { RunConsole } from './run/run-page.js';
@@ -14,6 +15,8 @@ function createPage() {
   switch (name) {
     case 'runs':
       return <RunConsole server={server} runId={decodePart(id)} />;
+    case 'audit':
+      return <AuditConsole server={server} />;
     case 'library':
       return <LibraryPage server={server} />;
     case 'edit':

@@ -4,7 +4,12 @@ import { escapeControlCharacters } from '../render/text.js';
 
 /** Returns true when a person can be asked. */
 export function isTerminal({ stdin, stderr }: Pick<CliContext, 'stdin' | 'stderr'>): boolean {
-  return [stdin, stderr].every((stream) => 'isTTY' in stream && stream.isTTY === true);
+  return isTty(stdin) && isTty(stderr);
+}
+
+/** Returns true when a stream is a terminal: nobody presses Enter in a file or a pipe. */
+export function isTty(stream: CliContext['stdin' | 'stderr']): boolean {
+  return 'isTTY' in stream && stream.isTTY === true;
 }
 
 /**
@@ -36,5 +41,10 @@ export async function askToGoOn(
   question: string,
   context: Pick<CliContext, 'stdin' | 'stderr'>,
 ): Promise<boolean> {
-  return ['y', 'yes'].includes(await ask(`${question} y or N: `, context));
+  return isYes(await ask(`${question} y or N: `, context));
+}
+
+/** Returns true for an answer that is a clear yes. @param answer of {@link ask} */
+export function isYes(answer: string): boolean {
+  return ['y', 'yes'].includes(answer);
 }

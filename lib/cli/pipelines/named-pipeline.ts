@@ -61,9 +61,9 @@ async function explain(
   return new UsageError(`the server has no pipeline "${id}"`, hint);
 }
 
-/** As in `0 6 * * 1-5 Europe/Berlin`; undefined when there is none. */
-export function describeSchedule(schedule: NamedPipeline['schedule']): string | undefined {
-  if (schedule === null) return undefined;
+/** As in `0 6 * * 1-5 Europe/Berlin`; null when there is none. */
+export function describeSchedule(schedule: NamedPipeline['schedule']): string | null {
+  if (schedule === null) return null;
   const { cron, timezone } = schedule;
   return `${cron.join('; ')}${timezone === 'UTC' ? '' : ` ${timezone}`}`;
 }

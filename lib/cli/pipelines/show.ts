@@ -73,45 +73,45 @@ function printPipeline(named: NamedPipelineDetails, { stdout, env, clock }: CliC
 }
 
 function listFields(named: NamedPipelineDetails, now: number): Field[] {
-  const { id, kind, tenant_id: tenant, file, goal, description, schedule, webhook, ok, stale } = named;
-  const last = schedule?.last;
+  const { id, kind, tenant_id: tenant, file, goal, description, schedule } = named;
+  const next = schedule && [describeNext(schedule, now), ...schedule.next_runs.slice(0, 1)].join(', ');
   return [
     [kind, toSingleLine(id)],
     ['tenant', toSingleLine(tenant)],
     ['file', toSingleLine(file)],
-    ...(ok
-      ? []
-      : [['state', stale ? 'has errors; the last version without any is in use' : 'has errors'] as const]),
-    ['goal', toSingleLine(goal)],
-    ...(description === null ? [] : [['description', toSingleLine(description)] as const]),
-    ...(schedule === null
-      ? []
-      : [
-          ['schedule', describeSchedule(schedule) ?? ''] as const,
-          ['next', [describeNext(schedule, now), ...schedule.next_runs.slice(0, 1)].join(', ')] as const,
-        ]),
-    ...(last == null
-      ? []
-      : [
-          [
-            'last due',
-            toSingleLine([last.due_at, last.outcome, last.reason ?? []].flat().join(', ')),
-          ] as const,
-        ]),
-    ...(webhook === null
-      ? []
-      : [['webhook', `POST ${webhook.path}${webhook.ready ? '' : ' (its secret is missing)'}`] as const]),
+    ['state', describeState(named)],
+    ['goal', goal === '' ? null : toSingleLine(goal)],
+    ['description', description && toSingleLine(description)],
+    ['schedule', describeSchedule(schedule)],
+    ['next', next],
+    ['last due', describeLastDue(named)],
+    ['webhook', describeWebhook(named)],
   ];
+}
+
+function describeState({ ok, stale }: NamedPipelineDetails): string | null {
+  if (ok) return null;
+  return stale ? 'has errors; the last version without any is in use' : 'has errors';
+}
+
+function describeLastDue({ schedule }: NamedPipelineDetails): string | null {
+  const last = schedule?.last ?? null;
+  if (last === null) return null;
+  const { due_at: dueAt, outcome, reason } = last;
+  return toSingleLine([dueAt, outcome, ...(reason === undefined ? [] : [reason])].join(', '));
+}
+
+function describeWebhook({ webhook }: NamedPipelineDetails): string | null {
+  return webhook && `POST ${webhook.path}${webhook.ready ? '' : ' (its secret is missing)'}`;
 }
 
 const MOST_PROBLEMS = 20;
 
 function listProblems({ problems }: NamedPipelineDetails): string[] {
-  const shown = problems
-    .slice(0, MOST_PROBLEMS)
-    .map(({ severity, line, message }) =>
-      toSingleLine(`  ${severity}: ${line === undefined ? '' : `line ${line}: `}${message}`),
-    );
+  const shown = problems.slice(0, MOST_PROBLEMS).map(({ severity, line, message }) => {
+    const place = line === undefined ? '' : `line ${line}: `;
+    return `  ${toSingleLine(`${severity}: ${place}${message}`)}`;
+  });
   const hidden = problems.length - shown.length;
   return hidden === 0 ? shown : [...shown, `  … ${formatCount(hidden, 'more problem')}; --json prints all`];
 }

@@ -56,8 +56,7 @@ export class RunsRerunCommand extends RunValuesCommand {
       errors. A task is reused if its definition, its tool and what it reads are as they were, and so is an item of a
       fan-out. --dry-run says what would be reused and what would run, and runs nothing.
 
-      A server reads its tool files when it starts. After a change of a tool file, restart it; its runs are then lost
-      unless it has SERVICE_STORE: submit again.`,
+      A server reads its tool files again when they change: a rerun calls the tools that there are now.`,
     examples: [
       ['everything that has not succeeded', '$0 runs rerun 3f9c1a --from failed --watch'],
       [

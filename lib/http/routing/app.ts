@@ -5,6 +5,7 @@ import { AUDITED_ROUTES } from '../logging/audit/audited-routes.js';
 import { auditRefusal } from '../logging/audit/request-audit.js';
 import { statelyPageRoutes } from '../inspector/stately-page.js';
 import { loggedErrorResponse } from '../errors/error-response.js';
+import { notFoundPage } from '../errors/not-found-page.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
 import { ResponseSender } from '../responses/response-sender.js';
 import { adminRoutes } from '../routes/admin.js';
@@ -145,10 +146,18 @@ function errorHandler(services: HttpServices, sender: ResponseSender): Middlewar
       if (ctx.res.headersSent) ctx.res.destroy();
       else {
         const { tenantId = UNKNOWN_TENANT } = ctx.state as RequestState;
-        await sender.send(ctx, response.status, 'application/json', response, tenantId);
+        if (response.status === 404 && wantsPage(ctx))
+          await sender.send(ctx, 404, 'text/html', notFoundPage(response), tenantId);
+        else await sender.send(ctx, response.status, 'application/json', response, tenantId);
       }
     }
   };
+}
+
+/** True of a person who has opened an address; programs accept anything, or JSON. */
+function wantsPage({ method, req: { headers } }: Context): boolean {
+  const { accept = '' } = headers;
+  return (method === 'GET' || method === 'HEAD') && /^text\/html\b/i.test(accept);
 }
 
 function browserGuard({ guard }: HttpServices): Middleware {

@@ -31,7 +31,7 @@ describe('doctor', () => {
     for (const name of [
       'wavetrain',
       'Node.js',
-      'SERVICE_FILE_ROOTS',
+      'API keys',
       'file roots',
       'tools',
       'terminal',
@@ -39,6 +39,42 @@ describe('doctor', () => {
     ]) {
       expect(stdout).to.match(new RegExp(`^[✓-] ${name} `, 'm'));
     }
+  });
+
+  it('lists variables that are not set only with --all, and says how many there are', async () => {
+    const env = { SERVICE_API_PORT: '8080' };
+    const some = await invoke(['doctor'], { env, cwd: folder.path });
+    expect(some.stdout).to.match(/^✓ SERVICE_API_PORT +8080$/m);
+    expect(some.stdout).to.not.contain('SERVICE_API_HOST');
+    const [, hidden] =
+      /^(\d+) variables are not set: wavetrain doctor --all lists them$/m.exec(some.stdout) ?? [];
+    const all = await invoke(['doctor', '--all'], { env, cwd: folder.path });
+    expect(all.stdout).to.match(/^- SERVICE_API_HOST +not set$/m);
+    expect(all.stdout.match(/ not set$/gm)).to.have.length(Number(hidden));
+    expect(all.stdout).to.not.contain('doctor --all');
+  });
+
+  it('reports values that no server would start with, and variables that there are not', async () => {
+    const { ok, find } = await findings({ SERVICE_API_PORT: 'x', SERVICE_MAX_RUNING: '3' });
+    expect(ok).to.equal(false);
+    expect(find('configuration')?.found).to.match(/SERVICE_API_PORT must be a whole number/);
+    expect(find('SERVICE_MAX_RUNING')).to.deep.equal({
+      name: 'SERVICE_MAX_RUNING',
+      state: 'broken',
+      found: 'unknown: there is no such variable',
+      advice: 'did you mean SERVICE_MAX_RUNNING?',
+    });
+  });
+
+  it('reads the keys file, and names its keys (D37)', async () => {
+    const entry = `- {name: ann, sha256: "${'a'.repeat(64)}", tenants: [acme]}\n`;
+    folder.write('keys.yaml', entry);
+    folder.write('bad.yaml', '[]');
+    const at = async (file: string): Promise<DoctorFinding | undefined> =>
+      (await findings({ SERVICE_API_KEYS_FILE: file })).find('API keys');
+    expect(await at('')).to.include({ state: 'missing' });
+    expect(await at('keys.yaml')).to.include({ state: 'ok', found: '1 key: ann' });
+    expect(await at('bad.yaml')).to.include({ state: 'broken' });
   });
 
   it('reports file roots that do not exist, with advice', async () => {

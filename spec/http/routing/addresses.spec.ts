@@ -34,6 +34,50 @@ describe('HTTP paths and methods (D32)', () => {
     }
   });
 
+  describe('shows a page with links to a person who opens a wrong address in a browser', () => {
+    const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
+
+    it('of any path, with status 404', async () => {
+      for (const path of [
+        '/nothing',
+        '/inspect/a/b',
+        '/docs/other',
+        '/runs/a/b',
+        `/pipelines/runs/${NOBODY}`,
+      ]) {
+        const response = await fetch(`${server.url}${path}`, { headers: BROWSER });
+        const text = await response.text();
+        expect([response.status, response.headers.get('content-type')], path).to.deep.equal([
+          404,
+          'text/html; charset=utf-8',
+        ]);
+        for (const link of ['/', '/library', '/docs']) expect(text).to.include(`<a href="${link}">`);
+        expect(response.headers.get('content-security-policy')).to.include("script-src 'none'");
+        expect(response.headers.get('vary')).to.include('Accept');
+      }
+    });
+
+    it('with nothing of the address but escaped text, and not all of a long one', async () => {
+      const path = `/x'"&<script>alert(1)</script>${'y'.repeat(2000)}`;
+      const text = await (await fetch(server.url + encodeURI(path), { headers: BROWSER })).text();
+      expect(text).not.to.include('<script');
+      expect(text.length).to.be.below(2500);
+      const raw = await server.request<string>('GET', `/<img src=x onerror=alert(1)>`.replaceAll(' ', '/'), {
+        headers: BROWSER,
+      });
+      expect(JSON.stringify(raw.body)).not.to.include('<img');
+    });
+
+    it('but JSON to programs, and to whoever sends something', async () => {
+      for (const accept of ['*/*', 'application/json', 'application/json, text/html'])
+        expect(
+          (await fetch(`${server.url}/nothing`, { headers: { accept } })).headers.get('content-type'),
+        ).to.include('application/json');
+      const posted = await fetch(`${server.url}/nothing`, { method: 'POST', headers: BROWSER });
+      expect(await posted.json()).to.have.nested.property('detail.code', 'not_found');
+    });
+  });
+
   it('leads from /plans/runs to where the runs of plans are', async () => {
     const { status, body } = await server.request<ErrorBody>('POST', '/plans/runs/1/cancel');
     expect(status).to.equal(404);

@@ -19,6 +19,7 @@ export interface TestServerOptions {
   readonly models?: ServerOptions['models'];
   readonly store?: ServerOptions['store'];
   readonly backups?: ServerOptions['backups'];
+  readonly openReload?: ServerOptions['openReload'];
   readonly auditLines?: ServerOptions['auditLines'];
 }
 
@@ -75,6 +76,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     models: options.models,
     store: options.store,
     backups: options.backups,
+    openReload: options.openReload,
     auditLines: options.auditLines,
     checkResponses: true,
   });

@@ -4,7 +4,7 @@ import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 
 const STATUSES = ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled'] as const;
 
-const PERIOD_TITLES: Readonly<Record<Period, string>> = {
+export const PERIOD_TITLES: Readonly<Record<Period, string>> = {
   any: 'any time',
   hour: 'last hour',
   day: 'last 24 hours',
@@ -80,7 +80,7 @@ interface ChosenProps {
 }
 
 /** A filter that was set by a link, and can be taken away. */
-function Chosen({ name, value, onClear }: ChosenProps) {
+export function Chosen({ name, value, onClear }: ChosenProps) {
   if (value === '') return null;
   return (
     <button type="button" class="chosen" aria-label={`Do not filter by ${name}`} onClick={onClear}>

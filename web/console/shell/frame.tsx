@@ -7,6 +7,7 @@ const SECTIONS = [
   { id: 'runs', href: '/', title: 'Runs' },
   { id: 'library', href: '/library', title: 'Pipelines' },
   { id: 'edit', href: '/edit', title: 'Editor' },
+  { id: 'audit', href: '/audit', title: 'Audit' },
 ] as const;
 
 interface FrameProps {

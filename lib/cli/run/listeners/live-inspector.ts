@@ -10,6 +10,7 @@ import type { ShownRun, ShownRunServer } from '../../../http/inspector/shown-run
 import type { RunBackend } from '../displayed-run.js';
 import type { RunFlags } from '../submission.js';
 import { readCall } from '../task-reader.js';
+import { isTty } from '../../input/ask.js';
 import { UsageError } from '../../input/usage-errors.js';
 
 /** How `--inspect` shows a run: `wait` begins it when its page is open. */
@@ -107,10 +108,8 @@ export class LiveInspector {
     return this.#server.close();
   }
 
-  /** Nobody presses Enter in a file or a pipe. */
   get #hasKeyboard(): boolean {
-    const { stdin } = this.#context;
-    return 'isTTY' in stdin && stdin.isTTY === true;
+    return isTty(this.#context.stdin);
   }
 
   /** Waits for Enter, a signal, or something else, and then leaves standard input to others. */

@@ -4,7 +4,7 @@ import { errorMessage } from '../../../common/errors.js';
 import { joinFirst } from '../../../common/text.js';
 import type { CheckedDefinition } from '../../../execution/prepare/run-inputs.js';
 import type { CliContext } from '../../context.js';
-import { ask, isTerminal } from '../../input/ask.js';
+import { ask, isTerminal, isYes } from '../../input/ask.js';
 import type { DefinitionFile } from '../../input/load-definition.js';
 import { UsageError } from '../../input/usage-errors.js';
 import { RememberedCommands } from './remembered-commands.js';
@@ -110,5 +110,5 @@ function describeCommand({ task, text }: Command): string {
 
 function readAnswer(answer: string): 'once' | 'always' | 'no' {
   if (['a', 'always'].includes(answer)) return 'always';
-  return ['y', 'yes'].includes(answer) ? 'once' : 'no';
+  return isYes(answer) ? 'once' : 'no';
 }

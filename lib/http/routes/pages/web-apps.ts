@@ -69,6 +69,7 @@ export function consoleRoutes(folder?: string): Route[] {
       summary: 'Look at the pipelines of the folder, and at their schedules',
     }),
     pageRoute(files, { path: '/edit', id: 'consoleEditor', summary: 'Write a pipeline, and run it' }),
+    pageRoute(files, { path: '/audit', id: 'consoleAudit', summary: 'Look at who did what on the server' }),
     assetRoute(files, { path: '/assets', id: 'consoleAsset', summary: 'Get a file of the console' }),
   ];
 }

@@ -1,5 +1,7 @@
+import { ToolError } from '../../../common/errors.js';
 import type { Json } from '../../../common/json/json.js';
 import { runLongWork } from '../../../common/scheduling/run-in-slices.js';
+import { ellipsize, formatFirst } from '../../../common/text.js';
 import { askForJson } from '../../answers/json-answer.js';
 import { DOCUMENT_INPUT, EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
 import { type FoundFields, mergeParts, withProvenance, withoutProvenance } from './extraction/provenance.js';
@@ -11,6 +13,7 @@ import {
   splitPages,
 } from './extraction/source-pages.js';
 import { readWantedFields, type WantedFields } from './extraction/wanted-fields.js';
+import { FIELD_NOT_FOUND } from '../../schemas/schema.js';
 import { defineTool, type ToolContext } from '../../tool.js';
 
 const SYSTEM =
@@ -51,6 +54,13 @@ export const extractFields = defineTool({
       default: false,
       description: 'also give the page of each value, and the words there',
     },
+    on_unverified: {
+      type: 'string',
+      enum: ['keep', 'fail'],
+      default: 'keep',
+      description:
+        'fail: the task fails when the words that the model quotes for a value are not on the pages, or it quotes none',
+    },
     split: {
       type: 'boolean',
       default: false,
@@ -76,6 +86,7 @@ export const extractFields = defineTool({
       section_filter: section,
       selector,
       provenance,
+      on_unverified: onUnverified,
       period_end: end,
     } = inputs;
     if (selector !== null) context.log('"selector" has no effect: choose pages with the tool select');
@@ -90,11 +101,37 @@ export const extractFields = defineTool({
       assertLength('"document"', pages, inputs.max_chars, 'select pages first, set "split": true');
     const instructions = explain(wanted, readRules(rules), end);
     const answers: FoundFields[] = [];
-    for (const part of parts) answers.push(await ask(part, wanted, instructions, inputs, context));
+    const options = { ...inputs, provenance: provenance || onUnverified === 'fail' };
+    for (const part of parts) answers.push(await ask(part, wanted, instructions, options, context));
     const found = await runLongWork(context, () => mergeParts(wanted.names, answers, context.log));
+    if (onUnverified === 'fail') assertVerified(found);
     return provenance ? found : found.fields;
   },
 });
+
+/** Fields, and characters of a quote, in a message. */
+const MAX_NAMES = 10;
+const MAX_QUOTE = 100;
+
+/** @throws ToolError, retryable: the model may answer otherwise */
+function assertVerified({ fields, provenance }: FoundFields): void {
+  const unverified = Object.keys(fields).filter(
+    (name) => fields[name] !== FIELD_NOT_FOUND && getOwn(provenance, name)?.verified !== true,
+  );
+  if (unverified.length === 0) return;
+  const list = formatFirst(unverified, MAX_NAMES, (name) => {
+    const quote = getOwn(provenance, name)?.quote ?? null;
+    const words = quote === null ? 'no words' : JSON.stringify(ellipsize(quote, MAX_QUOTE));
+    return `${JSON.stringify(name)} (${words})`;
+  });
+  throw new ToolError(
+    `the pages do not have the words that the model quotes for ${list.join(', ')}; on_unverified: keep keeps such values`,
+  );
+}
+
+function getOwn<T>(entries: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(entries, name) ? entries[name] : undefined;
+}
 
 function readRules(rules: Json): string | null {
   if (rules === null || rules === '') return null;

@@ -143,7 +143,7 @@ describe('wavetrain serve (D43)', () => {
       [{}, 'set SECRET_TOKEN in the environment of the server, and start it again'],
       [
         { SERVICE_SECRETS_FILE: file },
-        'add TOKEN under "default" in the secrets file of the server (SERVICE_SECRETS_FILE), and start it again',
+        'add TOKEN under "default" in the secrets file of the server (SERVICE_SECRETS_FILE), which it reads again',
       ],
     ] as const;
     for (const [env, expected] of advice) {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { type Invocation, invoke, Recorder } from '../../invoke.js';
+import { type Invocation, invoke, type InvokeOptions, Recorder } from '../../invoke.js';
 
 /** A command that serves, until the spec sends it a signal. */
 export class Serve {
@@ -8,9 +8,19 @@ export class Serve {
   readonly stdout: Recorder;
   readonly ended: Promise<Invocation>;
 
-  constructor(flags: readonly string[], env: Record<string, string> = {}, stdout: Recorder = new Recorder()) {
+  constructor(
+    flags: readonly string[],
+    env: Record<string, string> = {},
+    stdout: Recorder = new Recorder(),
+    context: InvokeOptions = {},
+  ) {
     this.stdout = stdout;
-    this.ended = invoke(['serve', '--port', '0', ...flags], { env, stdout, processEvents: this.signals });
+    this.ended = invoke(['serve', '--port', '0', ...flags], {
+      ...context,
+      env,
+      stdout,
+      processEvents: this.signals,
+    });
   }
 
   /** The address of the command, once it listens. */

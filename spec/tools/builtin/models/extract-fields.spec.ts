@@ -185,6 +185,32 @@ describe('extract_fields (D49)', () => {
     });
   });
 
+  describe('with on_unverified: fail', () => {
+    const schema = { fields: ['revenue', 'loss'] };
+    const inputs = { schema, on_unverified: 'fail' };
+    const quoted = (loss: object | undefined): string =>
+      JSON.stringify({
+        fields: { revenue: 4200, loss: loss === undefined ? null : 17 },
+        sources: { revenue: { page: 1, quote: 'revenue was 4,200 in 2024' }, loss },
+      });
+
+    it('asks for the words of each value, and gives the fields alone when all are on the pages', async () => {
+      expect(await extract(inputs, quoted(undefined))).to.deep.equal({ revenue: 4200, loss: NONE });
+      expect(models.promptOf(0)).to.contain('"quote"');
+    });
+
+    it('fails when words are on no page, or there are none, so that another attempt may do better', async () => {
+      const error = await catchError(inputs, quoted({ page: 2, quote: 'invented' }));
+      expect(error.message).to.contain('quotes for "loss" ("invented"); on_unverified: keep');
+      expect(error.retryable).to.equal(true);
+    });
+
+    it('fails for a value without any words', async () => {
+      const error = await catchError({ ...inputs, provenance: true }, quoted({ page: 2, quote: null }));
+      expect(error.message).to.contain('"loss" (no words)');
+    });
+  });
+
   describe('refuses a text that the model cannot read at once', () => {
     const text = `${'a'.repeat(900)}\n${'b'.repeat(900)}\n`;
 

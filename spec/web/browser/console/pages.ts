@@ -280,6 +280,27 @@ describe('The run console on a real server, in a browser without network', funct
     await page.getByRole('row').filter({ hasText: 'each' }).filter({ hasText: 'state' }).waitFor();
   });
 
+  it('reruns an item with its params, and asks before it makes a call again that had succeeded', async () => {
+    const runId = await runFailing();
+    await page.goto(`${url}/runs/${runId}#task=each&item=0`);
+    await button('Rerun this item…').click();
+    const dialog = page.getByRole('dialog');
+    await expectText(
+      dialog.locator('.preview'),
+      /each for the items that you chose; \d of 3 calls.*last depends on "each", of which you chose items/s,
+    );
+    expect(await dialog.getByRole('combobox').inputValue()).to.equal('each[0]');
+    expect(await dialog.getByRole('textbox', { name: 'Params' }).inputValue()).to.contain('"count": 3');
+    const again = dialog.getByRole('button', { name: 'Run again' });
+    expect(await again.isDisabled()).to.equal(true);
+    await dialog.getByRole('checkbox', { name: 'Make 1 call again that had succeeded' }).check();
+    await again.click();
+    await controlled.started(5);
+    for (const call of controlled.calls.slice(3)) call.resolve({ ok: true });
+    await expectText(page.locator('.badge').first(), 'succeeded');
+    expect(page.url()).to.not.include(runId);
+  });
+
   it('shows the blackboard, the definition and the values of the run', async () => {
     const runId = await runFailing();
     await page.goto(`${url}/runs/${runId}#tab=blackboard`);

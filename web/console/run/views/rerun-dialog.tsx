@@ -83,8 +83,11 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
       <label>
         What runs
         <select value={draft.from} onChange={(event) => change({ from: event.currentTarget.value })}>
-          <option value="failed">what has not succeeded; the rest is reused</option>
-          <option value="">everything</option>
+          <option value="failed">
+            {record?.status === 'succeeded' ? 'what you change here' : 'what has not succeeded'}; the rest is
+            reused
+          </option>
+          <option value="">everything, from the beginning</option>
           {names.slice(0, MOST_OPTIONS).map((name) => (
             <option key={name} value={name}>
               {name}, and what depends on it

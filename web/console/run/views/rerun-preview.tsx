@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RerunReport } from '../../../../lib/runs/rerun/rerun-report.js';
 import { formatInteger } from '../../../shared/model/format.js';
-import { messageOf, type Server } from '../../../shared/server/server.js';
+import { messageOf, type Server, ServerError } from '../../../shared/server/server.js';
 import { formatSelection, selectionOf } from '../model/addresses.js';
 
 /** Tasks of each list that are shown. */
@@ -31,11 +31,7 @@ export function useRerunPreview(server: Server, runId: string, body: object | un
           if (!isOld) setState({ report, problem: '' });
         })
         .catch((error: unknown) => {
-          if (!isOld)
-            setState({
-              report: undefined,
-              problem: messageOf(error),
-            });
+          if (!isOld) setState({ report: undefined, problem: describeProblem(error) });
         });
     }, PAUSE_MS);
     return () => {
@@ -46,6 +42,16 @@ export function useRerunPreview(server: Server, runId: string, body: object | un
   return state;
 }
 
+/** The server says what to send instead; the reader has a list to choose from. */
+function describeProblem(error: unknown): string {
+  return error instanceof ServerError && error.code === 'nothing_to_rerun'
+    ? NOTHING_TO_RERUN
+    : messageOf(error);
+}
+
+const NOTHING_TO_RERUN =
+  'Nothing would run: the run has succeeded, and nothing that its tasks are or read has changed.';
+
 /** Says which tasks will run, and why, and which are reused (D60). */
 export function RerunPreview({ preview: { report, problem } }: { readonly preview: PreviewState }) {
   if (problem !== '') {
@@ -55,7 +61,7 @@ export function RerunPreview({ preview: { report, problem } }: { readonly previe
       </p>
     );
   }
-  if (report === undefined) return <p class="src">Looking what would run…</p>;
+  if (report === undefined) return <p class="src">Finding out what would run…</p>;
   const { runs, reused, warnings, skips = [] } = report;
   return (
     <div class="preview" role="status">
@@ -67,14 +73,17 @@ export function RerunPreview({ preview: { report, problem } }: { readonly previe
           <li key={formatSelection(selectionOf(task))}>
             <bdi class="name">{formatSelection(selectionOf(task))}</bdi>{' '}
             <span class="src">{describeRunning(task)}</span>
-            {task.decided_anew === true && <span class="src">; its conditions are decided anew</span>}
+            {task.decided_anew === true && (
+              <span class="src">; its conditions decide whether it is skipped</span>
+            )}
           </li>
         ))}
       </ul>
       <More hidden={runs.length - MOST_LISTED} />
       {skips.length > 0 && <Skips skips={skips} />}
       <h3>
-        {formatInteger(reused.length)} {reused.length === 1 ? 'task is' : 'tasks are'} reused
+        {reused.length === 0 ? 'No' : formatInteger(reused.length)}{' '}
+        {reused.length > 1 ? 'tasks are' : 'task is'} reused
       </h3>
       <p class="src">
         <bdi>
@@ -94,17 +103,26 @@ export function RerunPreview({ preview: { report, problem } }: { readonly previe
   );
 }
 
+/** The ends of reasons of the server that name the fields of a request, and what a person has done. */
+const REASONS: readonly (readonly [string, string])[] = [
+  ['has items that are named in "from"', 'for the items that you chose'],
+  ['of which items are named in "from"', 'of which you chose items'],
+  ['of which a task is named in "from"', 'of which you chose a task'],
+  ['which is named in "from"', 'which you chose'],
+  ['is named in "from"', 'as you chose'],
+  // Each task runs then, and none needs a reason.
+  ['runs, as everything does without "from" and changes', ''],
+];
+
 /** Why a task runs, and how often its tool is called. */
 function describeRunning({ reason, items, reusable_items: reused }: RerunReport['runs'][number]): string {
-  const why = reason
-    .replace('is named in "from"', 'was chosen')
-    .replace('has items that are named in "from"', 'has items that were chosen')
-    .replace('of which items are named in "from"', 'of which items were chosen')
-    .replace('of which a task is named in "from"', 'of which a task was chosen')
-    .replace('runs, as everything does without "from" and changes', 'everything runs');
+  const [end = '', words = ''] = REASONS.find(([end]) => reason.endsWith(end)) ?? [];
+  const why = reason.slice(0, reason.length - end.length) + words;
   if (items === undefined) return why;
   const calls = Math.max(0, items - reused);
-  return `${why}; ${calls === items ? '' : `${formatInteger(calls)} of `}${formatInteger(items)} calls`;
+  const noun = items === 1 ? 'call' : 'calls';
+  const count = `${calls === items ? '' : `${formatInteger(calls)} of `}${formatInteger(items)} ${noun}`;
+  return why === '' ? count : `${why}; ${count}`;
 }
 
 /** The calls that had succeeded and are made again, of all tasks. */
