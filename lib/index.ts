@@ -79,6 +79,7 @@ export { fileAccess, type FileAccessOptions } from './tools/files/file-access.js
 export { defineFunction } from './tools/builtin/compute/function.js';
 export { defineSource } from './tools/builtin/web/fetch-data/source.js';
 export { defineSchema } from './tools/schemas/schema.js';
+export type { InputSchema, OutputDeclaration } from './tools/schemas/output.js';
 export {
   type CatalogEntry,
   type ComputeFunction,
@@ -87,9 +88,7 @@ export {
   type FetchOptions,
   type InputDeclaration,
   type InputDeclarations,
-  type InputSchema,
   type InputsOf,
-  type OutputDeclaration,
   type PipelineCall,
   type PipelineOutcome,
   type RegisteredSchema,

@@ -12,7 +12,7 @@ import {
 } from '../common/wire/shape.js';
 import { AUDIT_ACTIONS, AUDIT_OBJECT_KINDS, AUDIT_RESULTS, AUDIT_WHO_KINDS } from './audit-kinds.js';
 
-export const AuditEntrySchema = described(
+const AuditEntrySchema = described(
   'AuditEntry',
   'Who did what to which object, from where, and with which result.',
   {

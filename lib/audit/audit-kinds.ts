@@ -23,3 +23,8 @@ export const AUDIT_OBJECT_KINDS = ['run', 'runs', 'pipeline', 'configuration', '
 
 /** `ok`: it was done; `refused`: the caller could not have it, or the object was not so; `failed`: the server could not. */
 export const AUDIT_RESULTS = ['ok', 'refused', 'failed'] as const;
+
+/** The result of what was not done: by fault of the server, or because it could not be had. */
+export function notDone(isFaultOfServer: boolean): (typeof AUDIT_RESULTS)[number] {
+  return AUDIT_RESULTS[isFaultOfServer ? 2 : 1];
+}

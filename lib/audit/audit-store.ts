@@ -8,6 +8,19 @@ export const AUDIT_PARTS = ['starts', 'changes', 'refusals'] as const;
 
 export type AuditPart = (typeof AUDIT_PARTS)[number];
 
+/** Something that is audited. */
+export interface AuditEvent extends Pick<AuditEntry, 'who' | 'action' | 'object' | 'result'> {
+  /** Empty for what belongs to no tenant. */
+  readonly tenantId: string;
+  readonly address?: string | undefined;
+  readonly status?: number | undefined;
+  readonly code?: string | undefined;
+  /** Names and ids, never values. */
+  readonly details?: AuditEntry['details'] | undefined;
+  /** Default 1. */
+  readonly count?: number | undefined;
+}
+
 /** An entry as it is kept. */
 export interface AuditRow {
   /** The time in milliseconds since 1970 times {@link NUMBERS_PER_MS}; more when that number was given already. */

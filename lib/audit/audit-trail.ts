@@ -2,25 +2,13 @@ import { type Clock, toIsoTime } from '../common/clock.js';
 import type { AuditEntry, AuditPage } from './audit-entry.js';
 import {
   type AuditPart,
+  type AuditEvent,
   type AuditLimits,
   type AuditQuery,
   type AuditStore,
   NUMBERS_PER_MS,
 } from './audit-store.js';
 import { RefusedAttempts } from './refused-attempts.js';
-
-/** Something that is audited. */
-export interface AuditEvent extends Pick<AuditEntry, 'who' | 'action' | 'object' | 'result'> {
-  /** Empty for what belongs to no tenant. */
-  readonly tenantId: string;
-  readonly address?: string | undefined;
-  readonly status?: number | undefined;
-  readonly code?: string | undefined;
-  /** Names and ids, never values. */
-  readonly details?: AuditEntry['details'] | undefined;
-  /** Default 1. */
-  readonly count?: number | undefined;
-}
 
 /** A part of the list. */
 export interface AuditRequest extends AuditQuery {

@@ -1,5 +1,5 @@
 import type { Clock } from '../common/clock.js';
-import type { AuditEvent } from './audit-trail.js';
+import type { AuditEvent } from './audit-store.js';
 
 /** Attempts of one kind within so long are one entry, besides the first of them. */
 const WINDOW_MS = 60_000;

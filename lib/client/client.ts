@@ -340,8 +340,7 @@ export class WavetrainClient {
   }
 
   /**
-   * Starts a new run that repeats a settled one, with the changes in the options: `rerun(runId, { from: 'fetch[22]' })` calls
-   * one item of a fan-out again, and what depends on its task. Retried only with an idempotency key.
+   * Starts a new run that repeats a settled one, with the changes in the options. Retried only with an idempotency key.
    *
    * Rejects with the code `invalid_definition` when a changed definition has errors; nothing runs then.
    */

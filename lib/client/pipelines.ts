@@ -4,9 +4,9 @@ import { formatQuery, getRequest, namedPath, postRequest, runRequest } from './h
 import type {
   DefinitionText,
   NamedOptions,
-  NamedPipeline,
-  NamedPipelineDetails,
-  NamedPipelinePage,
+  FolderPipeline,
+  FolderPipelineDetails,
+  FolderPipelinePage,
   NamedRunOptions,
   PipelineListQuery,
   RunRequest,
@@ -26,12 +26,12 @@ export class PipelinesClient {
   }
 
   /** Returns one page, by tenant and id, with the next times of schedules and the last runs. `enabled` is false without a folder. */
-  list({ signal, ...query }: PipelineListQuery = {}): Promise<NamedPipelinePage> {
+  list({ signal, ...query }: PipelineListQuery = {}): Promise<FolderPipelinePage> {
     return this.#transport.json(getRequest(`/pipelines${formatQuery(query)}`, { signal }));
   }
 
   /** Iterates over all of them. Fetches pages on demand. */
-  async *all(query: PipelineListQuery = {}): AsyncGenerator<NamedPipeline, void, undefined> {
+  async *all(query: PipelineListQuery = {}): AsyncGenerator<FolderPipeline, void, undefined> {
     let { cursor } = query;
     for (;;) {
       const page = await this.list({ ...query, cursor });
@@ -42,7 +42,7 @@ export class PipelinesClient {
   }
 
   /** Returns one of them, with its graph. */
-  async get(id: string, { signal, ...query }: NamedOptions = {}): Promise<NamedPipelineDetails> {
+  async get(id: string, { signal, ...query }: NamedOptions = {}): Promise<FolderPipelineDetails> {
     return this.#transport.json(getRequest(namedPath(id) + formatQuery(query), { signal }));
   }
 

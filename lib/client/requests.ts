@@ -249,11 +249,11 @@ export interface NamedRunOptions
     Pick<PlanInputs, 'plan_concurrency'> {}
 
 /** A pipeline or a plan in the folder of a server. */
-export interface NamedPipeline extends Shape<typeof NamedPipelineSchema> {}
+export interface FolderPipeline extends Shape<typeof NamedPipelineSchema> {}
 
-export interface NamedPipelineDetails extends Shape<typeof NamedPipelineDetailsSchema> {}
+export interface FolderPipelineDetails extends Shape<typeof NamedPipelineDetailsSchema> {}
 
-export interface NamedPipelinePage extends Shape<typeof NamedPipelinePageSchema> {}
+export interface FolderPipelinePage extends Shape<typeof NamedPipelinePageSchema> {}
 
 /** The text of a file of that folder. */
 export interface DefinitionText extends Shape<typeof DefinitionTextSchema> {}

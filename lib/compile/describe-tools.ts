@@ -1,4 +1,5 @@
 import { COMPILE_LIMITS } from '../common/limits.js';
+import { formatShape } from '../definition/shapes/format-shape.js';
 import { ellipsize } from '../common/text.js';
 import type { Catalog, FunctionMetadata, InputMetadata, ToolMetadata } from '../tools/catalog.js';
 
@@ -69,7 +70,7 @@ function describeTool(tool: ToolMetadata, isOpen: boolean): string {
     nameTool(tool),
     ...describeInputs(tool),
     ...(passesInputs ? ['    any other input: passed on under its name'] : []),
-    `    output: ${describeType(tool.output.type)}, ${shorten(tool.output.description)}`,
+    `    output: ${describeOutput(tool.output)}`,
     ...functions.flatMap((one) => describeVariant('function', one)),
     ...sources.flatMap((one) => describeVariant('source', one)),
     ...schemas.map(({ name, description }) => `    schema ${name}: ${shorten(description)}`),
@@ -85,6 +86,7 @@ function describeVariant(what: string, variant: FunctionMetadata): string[] {
   return [
     `    ${what} ${variant.name}: ${shorten(variant.description)}`,
     ...describeInputs(variant).map((line) => `    ${line}`),
+    `        output: ${describeOutput(variant.output)}`,
   ];
 }
 
@@ -104,6 +106,11 @@ function describeInput(input: InputMetadata): string {
     ...(input.verbatim === true ? ['templates inside it stay text'] : []),
   ];
   return `    ${input.name} (${facts.join('; ')}): ${shorten(input.description)}`;
+}
+
+/** Its fields, which paths of templates must name; else the description. */
+function describeOutput({ type, description, schema }: FunctionMetadata['output']): string {
+  return schema === undefined ? `${describeType(type)}, ${shorten(description)}` : formatShape(schema);
 }
 
 function describeType(type = 'any'): string {

@@ -43,6 +43,7 @@ import { assemblePipeline, type CheckNestedPipeline, type CheckResult } from './
 import { checkConditions } from './rules/conditions/conditions.js';
 import { checkParamDefinitions } from './rules/params.js';
 import { checkPipelineCalls } from './rules/pipeline-calls.js';
+import { checkOutputPaths } from './rules/output-paths.js';
 import { checkPools } from './rules/pools.js';
 import { checkRepeats } from './rules/repeats.js';
 import { checkReferences, checkUnusedInputs, type NameHints } from './rules/references.js';
@@ -52,6 +53,7 @@ import { checkStatements } from './rules/code/statements.js';
 import { checkSessions } from './rules/sessions.js';
 import { checkTasks } from './rules/tasks.js';
 import { checkTemplateKeys } from './rules/template-keys.js';
+import { PipelineShapes } from './shapes.js';
 import { joinWaves, layerLists, type ListedLayering } from './flow/handlers.js';
 import { checkHandlers } from './rules/handlers.js';
 
@@ -199,8 +201,11 @@ export function* checkTaskRules(
   yield* checkSecrets(draft, definition, catalog, secrets);
   yield* checkStatements(draft, catalog);
   yield* checkScripts(draft);
-  if (layering.ok) yield* checkSessions(draft, joinWaves(layering.waves, layering.handlers), session);
-  else yield describeCycle(layering, draft);
+  if (layering.ok) {
+    const waves = joinWaves(layering.waves, layering.handlers);
+    yield* checkSessions(draft, waves, session);
+    yield* checkOutputPaths(draft, new PipelineShapes(draft, definition, catalog), waves, suggestions);
+  } else yield describeCycle(layering, draft);
 }
 
 function describeCycle({ cycle }: ListedLayering & { ok: false }, draft: PipelineDraft): Diagnostic {

@@ -43,6 +43,7 @@ export interface LocatedReference {
   readonly root: string;
   /** The text between the braces, for messages. */
   readonly source: string;
+  readonly expression: Expression;
   /** True when the template has a `??` fallback. */
   readonly hasFallback: boolean;
   /** True when a `$` stands directly before the template. */
@@ -325,28 +326,28 @@ function findUpstream(task: DraftTask, taskIds: ReadonlySet<string>): ReadonlySe
 class ReferenceInText implements LocatedReference {
   readonly reference: Reference;
   readonly at: number;
-  readonly #expression: Expression;
+  readonly expression: Expression;
   readonly #base: Path;
   readonly #text: LocatedText;
 
   constructor(reference: Reference, expression: Expression, at: number, base: Path, text: LocatedText) {
     this.reference = reference;
     this.at = at;
-    this.#expression = expression;
+    this.expression = expression;
     this.#base = base;
     this.#text = text;
   }
 
   get root(): string {
-    return this.#expression.root;
+    return this.expression.root;
   }
 
   get source(): string {
-    return ellipsize(this.#expression.source, MAX_SHOWN);
+    return ellipsize(this.expression.source, MAX_SHOWN);
   }
 
   get hasFallback(): boolean {
-    return this.#expression.fallback !== undefined;
+    return this.expression.fallback !== undefined;
   }
 
   get afterDollar(): boolean {

@@ -11,7 +11,7 @@ import type { RunStore } from './store/run-store.js';
 import type { RunEventListener, RunIdentity, SettledRunListener } from './run-entry.js';
 
 /** A run that was accepted, and who has asked for it. */
-export interface SubmittedRun extends Pick<RunIdentity, 'run_id' | 'tenant_id' | 'pipeline_id'> {
+export interface RequestedSubmission extends Pick<RunIdentity, 'run_id' | 'tenant_id' | 'pipeline_id'> {
   readonly started_by: StartedBy;
   readonly rerun_of: string | null;
   /** The IP address that the request came from; undefined without a request. */
@@ -20,9 +20,9 @@ export interface SubmittedRun extends Pick<RunIdentity, 'run_id' | 'tenant_id' |
 
 /** Is told of every run that is accepted, in the turn of the event loop in which the store is. Must not throw. */
 export interface SubmissionObserver {
-  readonly onSubmitted: (run: SubmittedRun) => void;
+  readonly onSubmitted: (run: RequestedSubmission) => void;
   /** Receives the names of the secrets that the run reads: all of its definition, and later those of nested runs. */
-  readonly onSecrets: (run: SubmittedRun, names: readonly string[]) => void;
+  readonly onSecrets: (run: RequestedSubmission, names: readonly string[]) => void;
 }
 
 /** How a registry keeps runs. */

@@ -5,6 +5,7 @@ import type { IdempotencyKey, OnceAcceptedRun } from '../runs/idempotency.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { RerunReport } from '../runs/rerun/rerun-report.js';
+import { wholeDefinition } from '../runs/views/submission-view.js';
 import type { RerunRequest } from '../runs/rerun/rerun.js';
 import type { StoredSubmission } from '../runs/store/run-store.js';
 import { type DefinitionChecker, type DefinitionSource, toDefinitionSource } from './definition-checker.js';
@@ -98,7 +99,8 @@ export class Submitter {
   async #recheck(runId: string, request: RerunRequest): Promise<RerunRequest> {
     if (!this.#checker.hasOtherTools) return request;
     const { queries } = this.#registry;
-    const source = toDefinitionSource(await queries.wholeDefinition(runId));
+    const definition = await queries.inspectDefinition(runId, wholeDefinition);
+    const source = toDefinitionSource({ kind: queries.kind(runId), definition });
     const values = await queries.rerunValues(runId, request);
     return { ...request, rechecked: await this.#checker.load(source, values, queries.tenantId(runId)) };
   }

@@ -9,6 +9,8 @@ import {
 } from '@opentelemetry/sdk-trace-base';
 import type { Clock } from '../common/clock.js';
 import { errorMessage } from '../common/errors.js';
+import { createNodeAgent } from '../common/requests/node-agent.js';
+import type { Outbound } from '../common/requests/outbound.js';
 import type { AttemptObserver } from '../execution/invocation/attempt/attempt-observer.js';
 import type { LiveEvent } from '../execution/events/event.js';
 import type { RunIdentity, SettledRun } from '../runs/run-entry.js';
@@ -20,6 +22,8 @@ export interface TraceSettings {
   readonly url: string;
   /** Includes `service.name`. */
   readonly resource: Readonly<Record<string, string>>;
+  /** The proxies, and the certificates that are trusted; absent when nothing is configured. */
+  readonly outbound?: Outbound;
   /** Settings that were ignored, as sentences. */
   readonly warnings: readonly string[];
 }
@@ -42,12 +46,15 @@ export interface TracingOptions {
 
 /** Creates the parts that export spans. Specs replace them. */
 export interface SpanExport {
-  readonly exporter: (url: string) => SpanExporter;
+  readonly exporter: (url: string, outbound?: Outbound) => SpanExporter;
   readonly processor: (exporter: SpanExporter) => SpanProcessor;
 }
 
 const OTLP: SpanExport = {
-  exporter: (url) => new OTLPTraceExporter({ url }),
+  exporter: (url, outbound) => {
+    if (outbound === undefined) return new OTLPTraceExporter({ url });
+    return new OTLPTraceExporter({ url, httpAgentOptions: () => createNodeAgent(new URL(url), outbound) });
+  },
   processor: (exporter) => new BatchSpanProcessor(exporter),
 };
 
@@ -56,7 +63,7 @@ const CLOSE_LIMIT_MS = 3000;
 
 /** Starts to export traces by OTLP over HTTP. */
 export function startOtlp(
-  { url, resource, warnings }: TraceSettings,
+  { url, outbound, resource, warnings }: TraceSettings,
   { clock, warn }: TracingOptions,
   { exporter, processor }: SpanExport = OTLP,
 ): Tracing {
@@ -64,7 +71,7 @@ export function startOtlp(
   for (const warning of warnings) warn(warning);
   const provider = new BasicTracerProvider({
     resource: defaultResource().merge(resourceFromAttributes(resource)),
-    spanProcessors: [processor(exporter(url))],
+    spanProcessors: [processor(exporter(url, outbound))],
   });
   const tracer = new RunTracer(new Spans(provider.getTracer('wavetrain')), clock);
   return {

@@ -1,4 +1,5 @@
 import type { Environment } from '../common/config/environment.js';
+import { readOutbound } from '../common/config/outbound-config.js';
 import { errorCode, WavetrainError } from '../common/errors.js';
 import type { SpanExport, TraceSettings, Tracing, TracingOptions } from './otlp.js';
 
@@ -57,8 +58,10 @@ export function readTraceSettings(env: Environment): TraceSettings | undefined {
   if (url === undefined || isDisabled(get)) return undefined;
   const attributes = parseAttributes(get('OTEL_RESOURCE_ATTRIBUTES'));
   const name = get('OTEL_SERVICE_NAME');
+  const outbound = readOutbound(env);
   return {
     url,
+    ...(outbound && { outbound }),
     resource: { 'service.name': 'wavetrain', ...attributes, ...(name !== '' && { 'service.name': name }) },
     warnings: [
       ...(attributes === undefined

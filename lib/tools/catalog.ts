@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ToolError, WavetrainError } from '../common/errors.js';
+import type { JsonObject } from '../common/json/json.js';
 import type { TaskNames, ToolSchema } from '../definition/schema/json-schema.js';
 import { assert } from './builtin/values/assert.js';
 import { command } from './builtin/command.js';
@@ -270,7 +271,12 @@ function describeCallable({ name, description, inputs, output }: Tool): Function
     name,
     description,
     inputs: Object.fromEntries<InputMetadata>(described),
-    output: { name: output.name, description: output.description, type: output.type },
+    output: {
+      name: output.name,
+      description: output.description,
+      type: output.type,
+      ...(output.schema !== undefined && { schema: output.schema as JsonObject }),
+    },
   };
 }
 

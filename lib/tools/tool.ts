@@ -2,19 +2,14 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../common/clock.js';
 import { withArrayTypes } from '../common/json-schema/keywords.js';
 import type { Json, JsonObject } from '../common/json/json.js';
+import type { ClientCertificate } from '../common/requests/outbound.js';
 import type { ModelPurpose, ToolModels } from '../models/model.js';
 import type { CommandResult, ToolCommand } from './commands/command.js';
 import type { ToolConnections } from './connections/connection.js';
 import type { ToolArtifacts } from './files/artifacts.js';
 import type { FileAccess } from './files/access.js';
 import { findDeclarationProblem, type INPUT_FORMATS } from './inputs/check-declaration.js';
-
-/** A JSON Schema (2020-12), as TypeScript infers it from a declaration. */
-export interface InputSchema {
-  readonly [keyword: string]: ReadonlyJson;
-}
-
-type ReadonlyJson = null | boolean | number | string | readonly ReadonlyJson[] | InputSchema;
+import type { DeriveOutput, InputSchema, OutputDeclaration, ReturnOf } from './schemas/output.js';
 
 /** One input of a tool, as authors write it: the keywords of JSON Schema, plus `required` and `verbatim`. */
 export interface InputDeclaration {
@@ -65,13 +60,6 @@ export type InputDeclarations = Readonly<Record<string, InputDeclaration>>;
 /** One input of a tool in the catalog: a list is an `array`. */
 export interface ToolInput extends Omit<InputDeclaration, 'type'> {
   readonly type?: Exclude<InputDeclaration['type'], 'list'>;
-}
-
-/** Describes the output of a tool (Tool metadata). */
-export interface OutputDeclaration {
-  readonly name: string;
-  readonly description: string;
-  readonly type: string;
 }
 
 /** The blackboard of one invocation's tenant. Writes are applied when the task succeeds. */
@@ -177,6 +165,8 @@ export interface FetchOptions {
   readonly maxBytes?: number | undefined;
   /** Time for the request with its redirects, without the wait for a free slot. Default: 60 s. */
   readonly timeoutMs?: number | undefined;
+  /** Shown to the server of the URL, which must have https, and to no other one. */
+  readonly clientCertificate?: ClientCertificate | undefined;
   /** The header `accept`. */
   readonly accept?: string | undefined;
   /**
@@ -217,6 +207,8 @@ export interface Tool {
    */
   readonly inputSchema?: JsonObject;
   readonly output: OutputDeclaration;
+  /** Finds out more of the output than its schema says, for one task. */
+  readonly deriveOutput?: DeriveOutput<Registries>;
   /** Change it when equal inputs give another output: the cache then forgets the earlier ones (D65). */
   readonly version?: string;
   /**
@@ -325,14 +317,19 @@ export type InputsOf<M extends InputDeclarations> = {
 } & { readonly [K in keyof M as M[K] extends AlwaysPresent ? never : K]?: ValueOf<M[K]> };
 
 /** The part that authors declare of a tool, of a function and of a source alike: everything but the code. */
-export interface ToolDeclaration<M extends InputDeclarations> {
+export interface ToolDeclaration<
+  M extends InputDeclarations,
+  O extends OutputDeclaration = OutputDeclaration,
+> {
   readonly name: string;
   readonly description: string;
   readonly inputs: M;
   /** True when undeclared inputs are accepted, and given to the author's function too. Default: false. */
   readonly openInputs?: boolean;
   /** Default: `output`, of any type; of a source: `data`, an object. */
-  readonly output?: OutputDeclaration;
+  readonly output?: O;
+  /** As of a {@link Tool}. */
+  readonly deriveOutput?: Tool['deriveOutput'];
   /** Of tasks with `cache`, outputs of another version are not reused (D65). Default: the text of the author's function. */
   readonly version?: string;
   /** As of a {@link Tool}. Default: true. */
@@ -350,12 +347,15 @@ export interface ToolDeclaration<M extends InputDeclarations> {
  * @throws TypeError when the name is not made of lower-case letters, digits and `_`, with `.` between parts, and for a
  * mistake in the declaration, of which it names the input at fault
  */
-export function defineTool<const M extends InputDeclarations>(
-  declaration: ToolDeclaration<M> & {
-    readonly run: (inputs: InputsOf<M>, context: ToolContext, registries?: Registries) => unknown;
+export function defineTool<
+  const M extends InputDeclarations,
+  const O extends OutputDeclaration = OutputDeclaration,
+>(
+  declaration: ToolDeclaration<M, O> & {
+    readonly run: (inputs: InputsOf<M>, context: ToolContext, registries?: Registries) => ReturnOf<O>;
   },
 ): Tool {
-  const { name, openInputs = false, version, repeatable, pure, usesModel, run } = declaration;
+  const { name, openInputs = false, version, repeatable, pure, usesModel, deriveOutput, run } = declaration;
   if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name))
     throw new TypeError(`"${name}" is not a tool name: use lower-case letters, digits and _`);
   const problem = findDeclarationProblem({ ...declaration });
@@ -368,6 +368,7 @@ export function defineTool<const M extends InputDeclarations>(
     inputs,
     openInputs,
     output,
+    ...(deriveOutput !== undefined && { deriveOutput }),
     ...(version !== undefined && { version }),
     ...(repeatable !== undefined && { repeatable }),
     ...(pure !== undefined && { pure }),

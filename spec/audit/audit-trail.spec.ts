@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { AuditEntry } from '../../lib/audit/audit-entry.js';
-import { type AuditEvent, AuditTrail } from '../../lib/audit/audit-trail.js';
+import type { AuditEvent } from '../../lib/audit/audit-store.js';
+import { AuditTrail } from '../../lib/audit/audit-trail.js';
 import { MemoryAuditStore } from '../../lib/audit/memory-audit-store.js';
 import { ManualClock } from '../support/manual-clock.js';
 

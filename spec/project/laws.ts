@@ -213,8 +213,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'it keeps definitions and makes submissions of them',
   },
   telemetry: {
-    may: ['clock', 'errors', 'limits', 'memory', 'scheduling'],
-    types: ['config', 'execution', 'machines', 'models', 'runs'],
+    may: ['clock', 'config', 'errors', 'limits', 'memory', 'requests', 'scheduling'],
+    types: ['execution', 'machines', 'models', 'runs'],
     reason: 'it observes runs and changes nothing',
   },
   http: {
@@ -340,6 +340,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   },
   croner: { rooms: ['definition'], reason: 'one file computes when schedules are due, on demand' },
   yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
+  '@types/node': { rooms: [], reason: 'the types of the package name those of Node.js' },
   typebox: { rooms: ['audit', 'definition', 'http', 'wire'], reason: 'it declares schemas' },
   'fastest-levenshtein': { rooms: ['definition'], reason: 'one function suggests names' },
   ajv: {

@@ -20,7 +20,7 @@ import { formatSize } from '../store/store-command.js';
 import { loadCatalog } from '../input/load-definition.js';
 import { describeConnections } from '../input/connections.js';
 import { describeSecrets } from '../input/secrets.js';
-import { unknownVariables } from '../serve/env-file.js';
+import { unknownVariables } from './serve/env-file.js';
 import { PROGRAM, readPackageJson } from '../package-info.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Style } from '../render/terminal.js';

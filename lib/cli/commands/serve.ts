@@ -24,8 +24,8 @@ import { readEnvFile, readNumber } from '../input/flags.js';
 import { onHangup, reportUncaughtToolErrors, StopSignals } from '../input/process-events.js';
 import { distFile } from '../../common/files.js';
 import { readPackageJson, readStatecharts } from '../package-info.js';
-import { EnvFile, unknownVariables } from '../serve/env-file.js';
-import { type ServerModule, startProcesses } from '../serve/server-processes.js';
+import { EnvFile, unknownVariables } from './serve/env-file.js';
+import { type ServerModule, startProcesses } from './serve/server-processes.js';
 import { printAddress, printRestored, printShutdown } from '../render/server-start.js';
 import { detectTerminal } from '../render/terminal.js';
 

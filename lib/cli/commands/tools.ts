@@ -1,5 +1,6 @@
 import { Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
+import { formatShape } from '../../definition/shapes/format-shape.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import type { Catalog, FunctionMetadata, InputMetadata, ToolMetadata } from '../../tools/catalog.js';
 import { CatalogCommand, flagOption } from '../input/shared-options.js';
@@ -78,7 +79,7 @@ function describe({ description, replaces_builtin }: ToolMetadata): string {
 function formatTool(tool: ToolMetadata, columns: number, style: Style): string[] {
   const inputs = Object.values(tool.inputs);
   const rows = inputs.map((input) => inputRow(input, columns));
-  const { name, type, description } = tool.output;
+  const { name, type, description, schema } = tool.output;
   return [
     style.bold(tool.name),
     ...wrapText(describe(tool), columns - 2).map((line) => `  ${line}`),
@@ -91,6 +92,7 @@ function formatTool(tool: ToolMetadata, columns: number, style: Style): string[]
     ...formatSchemas(tool, columns, style),
     style.bold('Output'),
     ...formatTable([[`${name} (${type})`, description]], columns, style.cyan),
+    ...(schema === undefined ? [] : wrapText(formatShape(schema), columns - 4).map((line) => `    ${line}`)),
     '',
     style.bold('Example'),
     ...exampleTask(tool),
@@ -104,9 +106,10 @@ function formatCallables(
   style: Style,
 ): string[] {
   if (callables === undefined || callables.length === 0) return [];
-  const blocks = callables.map(({ name, description, inputs }) => [
+  const blocks = callables.map(({ name, description, inputs, output }) => [
     `  ${style.cyan(name)}`,
     ...wrapText(description, columns - 4).map((line) => `    ${line}`),
+    ...formatReturned(output, columns),
     ...formatTable(
       Object.values(inputs).map((input) => inputRow(input, columns - 2)),
       columns - 2,
@@ -114,6 +117,11 @@ function formatCallables(
     ).map((line) => `  ${line}`),
   ]);
   return [style.bold(title), ...blocks.flat(), ''];
+}
+
+function formatReturned({ schema }: FunctionMetadata['output'], columns: number): string[] {
+  if (schema === undefined) return [];
+  return wrapText(`returns ${formatShape(schema)}`, columns - 4).map((line) => `    ${line}`);
 }
 
 function formatSchemas({ schemas = [] }: ToolMetadata, columns: number, style: Style): string[] {

@@ -1,3 +1,4 @@
+import { platform } from 'node:os';
 import { errorMessage } from '../../common/errors.js';
 import { toSingleLine } from '../render/text.js';
 
@@ -68,8 +69,8 @@ export async function untilSignal<T>(
  * Acts on SIGHUP, which asks a server to read its configuration again. Returns a function that stops it. Windows sends the
  * signal only when the console is closed, and ends the process then: there nothing is done.
  */
-export function onHangup(events: ProcessEvents, act: () => void, platform = process.platform): () => void {
-  if (platform === 'win32') return () => undefined;
+export function onHangup(events: ProcessEvents, act: () => void): () => void {
+  if (platform() === 'win32') return () => undefined;
   events.on('SIGHUP', act);
   return () => void events.off('SIGHUP', act);
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { errorMessage, invalidVariable, type WavetrainError } from '../errors.js';
 import { isObject } from '../json/json.js';
+import type { Outbound } from '../requests/outbound.js';
+import { readOutbound } from './outbound-config.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -94,6 +96,8 @@ export interface ModelConfig {
   /** The models that tasks and requests may name, `openai/*` for all of a provider; undefined allows all. */
   readonly allowed: readonly string[] | undefined;
   readonly prices: ModelPrices | undefined;
+  /** The proxies of requests to providers, and the certificates that are trusted; absent when nothing is configured. */
+  readonly outbound?: Outbound;
   /** The model for each purpose; `default` for all others. */
   readonly models: Readonly<Record<'default' | 'select' | 'extract' | 'ocr' | 'compile', string | undefined>>;
 }
@@ -124,7 +128,9 @@ export function readModelConfig(env: Variables): ModelConfig {
   const openaiKey = read('OPENAI_API_KEY');
   const anthropicUrl =
     readUrl('ANTHROPIC_BASE_URL', 'https://api.anthropic.com') ?? 'https://api.anthropic.com';
+  const outbound = readOutbound(env);
   return {
+    ...(outbound && { outbound }),
     openai: {
       apiKey: openaiKey,
       baseUrl: openaiUrl ?? 'https://api.openai.com/v1',

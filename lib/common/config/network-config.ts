@@ -1,6 +1,8 @@
 import { errorMessage, invalidVariable } from '../errors.js';
 import { NetworkList, splitNetworks } from '../requests/network-list.js';
+import type { Outbound } from '../requests/outbound.js';
 import type { Environment, EnvironmentVariable } from './environment.js';
+import { OUTBOUND_VARIABLES, readOutbound } from './outbound-config.js';
 
 const ALLOW_NETWORKS = 'SERVICE_ALLOW_NETWORKS';
 const ALLOW_PRIVATE = 'SERVICE_ALLOW_PRIVATE_NETWORK';
@@ -18,6 +20,7 @@ export const NETWORK_VARIABLES: readonly EnvironmentVariable[] = [
     description: `true is short for ${ALLOW_NETWORKS}=all; default false`,
     secret: false,
   },
+  ...OUTBOUND_VARIABLES,
 ];
 
 /** The addresses that tools may reach on the network (D51). */
@@ -26,6 +29,8 @@ export interface NetworkConfig {
   readonly allowPrivate: boolean;
   /** Entries of a {@link NetworkList}, which are allowed beside public addresses. */
   readonly allowNetworks: readonly string[];
+  /** The proxies, and the certificates of servers that are trusted; absent when nothing is configured. */
+  readonly outbound?: Outbound;
 }
 
 /** @throws WavetrainError `bad_usage` with the variable and its valid values */
@@ -39,5 +44,6 @@ export function readNetworkConfig(env: Environment): NetworkConfig {
   } catch (error) {
     throw invalidVariable(ALLOW_NETWORKS, errorMessage(error), error);
   }
-  return { allowPrivate: value === 'true', allowNetworks };
+  const outbound = readOutbound(env);
+  return { allowPrivate: value === 'true', allowNetworks, ...(outbound && { outbound }) };
 }

@@ -1,5 +1,7 @@
 import type { Dispatcher } from 'undici';
 import type { Meter } from './meter.js';
+import type { Outbound } from './outbound.js';
+import { createConnector, patientOptions, withProxies } from './outbound-agent.js';
 
 /** Why a request is given up that was answered. */
 export type RefusedResponse = 'redirected' | 'too_large';
@@ -11,6 +13,8 @@ export interface BoundedFetchOptions {
   readonly createMeter: (headers: Headers) => Meter;
   /** Time for which an idle connection is kept, in milliseconds. Default: that of undici, 4 s. */
   readonly keepAliveMs?: number;
+  /** The proxies, and the certificates that are trusted. Default: none, and the built-in ones. */
+  readonly outbound?: Outbound | undefined;
   /** Creates the error with which `fetch` rejects, or with which the body ends. */
   readonly createError: (refused: RefusedResponse, message: string) => Error;
 }
@@ -48,16 +52,12 @@ async function load(options: BoundedFetchOptions): Promise<typeof globalThis.fet
 
 /** Creates the connections to such servers: only connecting has a time limit, since the callers have theirs. */
 export async function createPatientAgent({
-  connectMs,
-  keepAliveMs,
-}: Pick<BoundedFetchOptions, 'connectMs' | 'keepAliveMs'>): Promise<Dispatcher> {
+  outbound,
+  ...options
+}: Pick<BoundedFetchOptions, 'connectMs' | 'keepAliveMs' | 'outbound'>): Promise<Dispatcher> {
   const { Agent } = await import('undici');
-  return new Agent({
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connectTimeout: connectMs,
-    ...(keepAliveMs !== undefined && { keepAliveTimeout: keepAliveMs }),
-  });
+  const direct = new Agent(patientOptions(await createConnector(outbound, options), options));
+  return outbound === undefined ? direct : await withProxies(direct, outbound, options);
 }
 
 /** Without the user, the password and the query of the address, which may be secret. */

@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { ProblemSchema } from './problem.js';
 import {
   anyJson,
+  anyJsonObject,
   count,
   Count,
   described,
@@ -145,7 +146,14 @@ const callable = {
       ),
     }),
   ),
-  output: Type.Object({ name: Type.String(), description: Type.String(), type: Type.String() }),
+  output: Type.Object({
+    name: Type.String(),
+    description: Type.String(),
+    type: Type.String(),
+    schema: Type.Optional(
+      anyJsonObject('The JSON Schema (2020-12) of every output; absent when nobody knows.'),
+    ),
+  }),
 };
 
 export const ToolMetadataSchema = titled('ToolMetadata', {

@@ -28,6 +28,7 @@ export function findCharacter(source: string, value: string, offset: number): nu
   return undefined;
 }
 
+/** Moves on to the next character that is no white space, as it is or as an escape. */
 function skipSpace(source: string, start: number, quote: string): number {
   let at = start;
   for (;;) {

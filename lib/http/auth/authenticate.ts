@@ -10,7 +10,7 @@ import type { Revocation } from './revocation.js';
 /**
  * The permissions of an API key: `read` shows runs; `run` starts, cancels, reruns and deletes them; `edit` saves files
  * of the folder of pipelines, those with a new schedule or webhook only with `run` (D72); `metrics` reads the metrics
- * of the whole server; `admin` backs up its store, with the runs of all tenants (D74).
+ * of the whole server; `admin` backs up its store, with the runs of all tenants (D74), and reads its audit (D95).
  */
 export type KeyScope = (typeof KEY_SCOPES)[number];
 

@@ -1,15 +1,21 @@
 import type { Dispatcher } from 'undici';
 import { MODEL_LIMITS } from '../../common/limits.js';
 import { createPatientAgent } from '../../common/requests/bounded-fetch.js';
+import type { Outbound } from '../../common/requests/outbound.js';
 import { ModelError } from '../model.js';
 import { EMPTY, Exchange } from './exchange.js';
 import { readErrorText } from './provider-errors.js';
 
-/** Creates the `fetch` of a provider. @param areLines whether it answers in lines, and not in server-sent events */
-export function createModelFetch(areLines: boolean): typeof globalThis.fetch {
+/**
+ * Creates the `fetch` of a provider.
+ *
+ * @param areLines whether it answers in lines, and not in server-sent events
+ * @param outbound the proxies, and the certificates that are trusted
+ */
+export function createModelFetch(areLines: boolean, outbound?: Outbound): typeof globalThis.fetch {
   let created: Promise<Dispatcher> | undefined;
   return async (url, { headers, body, signal } = {}) => {
-    created ??= createPatientAgent(MODEL_LIMITS);
+    created ??= createPatientAgent({ connectMs: MODEL_LIMITS.connectMs, outbound });
     const dispatcher = await created;
     if (typeof body !== 'string')
       throw new ModelError('bad_request', 'the request to the provider is no text');

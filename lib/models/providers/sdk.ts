@@ -127,7 +127,7 @@ function withSchemaInWords({ schema: _, ...request }: ProviderRequest, schema: J
 }
 
 function createSdk(name: SdkProviderName, config: ModelConfig): Sdk {
-  const fetch = createModelFetch(name === 'ollama');
+  const fetch = createModelFetch(name === 'ollama', config.outbound);
   if (name === 'anthropic') {
     const { apiKey = '', baseUrl } = config.anthropic;
     const anthropic = createAnthropic({ apiKey, baseURL: baseUrl, fetch });

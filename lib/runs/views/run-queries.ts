@@ -73,8 +73,6 @@ import {
   type DefinitionOfRun,
   showBlackboard,
   showDefinition,
-  type WholeDefinition,
-  wholeDefinition,
   type WriteYaml,
 } from './submission-view.js';
 
@@ -347,11 +345,6 @@ export class RunQueries {
   /** Shows how a run was submitted, to change and rerun it (D59, D60). Rejects with `run_not_found`, `memory_full`. */
   definition(runId: string, writeYaml: WriteYaml): Promise<EditableDefinition> {
     return this.#opener.look(runId, (run, hold) => showDefinition(run, writeYaml, hold));
-  }
-
-  /** The definition of a run in one piece, for another check. Nobody may see it: secrets are not masked. Rejects as `definition`. */
-  wholeDefinition(runId: string): Promise<WholeDefinition> {
-    return this.#opener.look(runId, wholeDefinition);
   }
 
   /** The session values with which a run began, and those that it has now (D59). Rejects as `definition`. */

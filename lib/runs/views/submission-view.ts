@@ -78,20 +78,14 @@ function pick(values: JsonObject, keys: readonly string[]): JsonObject {
 
 const PARTS_PER_STEP = 200;
 
-export interface WholeDefinition {
-  readonly kind: ReadableRun['kind'];
-  readonly definition: JsonObject;
+function toDefinition(run: ReadableRun): Steps<JsonObject> {
+  return wholeDefinition(definitionOf(run));
 }
 
-/** The definition of a run in one piece, for another check. */
-export function* wholeDefinition(run: ReadableRun): Steps<WholeDefinition> {
-  return { kind: run.kind, definition: yield* toDefinition(run) };
-}
-
-/** The definition in one piece: the pipelines of a plan that came from elsewhere are put in their places. */
-function* toDefinition({ prepared }: ReadableRun): Steps<JsonObject> {
-  if (!('plan' in prepared)) return prepared.pipeline.definition as unknown as JsonObject;
-  const { definition, subPipelines } = prepared.plan;
+/** The definition in one piece: the pipelines of a plan that came from elsewhere are put in their places. Secrets are not masked. */
+export function* wholeDefinition(checked: DefinitionOfRun): Steps<JsonObject> {
+  if (!('plan' in checked)) return checked.pipeline.definition as unknown as JsonObject;
+  const { definition, subPipelines } = checked.plan;
   const parts: object[] = [];
   for (const { file: _, ...part } of definition.sub_pipelines) {
     parts.push({ ...part, pipeline: subPipelines.get(part.id)?.pipeline.definition });

@@ -2,9 +2,16 @@ import { errorMessage, ToolError } from '../../common/errors.js';
 import type { Json } from '../../common/json/json.js';
 import { ellipsize, formatCount, joinFirst } from '../../common/text.js';
 import { COMMAND_LIMITS, type CommandResult } from '../commands/command.js';
+import type { ValueShape } from '../../definition/shapes/shape.js';
+import { TEXT_SCHEMA } from '../schemas/output.js';
 import { defineTool } from '../tool.js';
 
 const SHELLS = ['bash', 'sh', 'python3', 'node'] as const;
+
+const OUTPUT_SHAPES: ReadonlyMap<string, ValueShape> = new Map<string, ValueShape>([
+  ['text', TEXT_SCHEMA],
+  ['lines', { type: 'array', items: TEXT_SCHEMA }],
+]);
 
 /** Starts a program, or a script in a shell, where a person has allowed it (D88). */
 export const command = defineTool({
@@ -70,6 +77,7 @@ export const command = defineTool({
     description: 'its standard output: the text, the parsed JSON, or the list of lines',
     type: 'any',
   },
+  deriveOutput: ({ output = 'text' }) => (typeof output === 'string' ? OUTPUT_SHAPES.get(output) : undefined),
   async run({ run, script, shell, env, cwd, stdin, output, files, success_codes: successCodes }, context) {
     const argv = readArguments(run, script, shell);
     const input = toText(stdin ?? '');

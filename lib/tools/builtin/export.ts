@@ -7,6 +7,7 @@ import { toJsonTextInSteps } from '../files/export/json-text.js';
 import { listNotesInSteps, NOTE_COLUMNS, toMarkdownInSteps } from '../files/export/markdown.js';
 import { CellMaker, type Table, toTableInSteps } from '../files/export/table.js';
 import { parseJsonWithPauses } from '../fetching/content.js';
+import { exactObject, FILE_SCHEMA, TEXT_SCHEMA } from '../schemas/output.js';
 import { stripFence } from '../../definition/template/extract-json.js';
 import { EXPORT_LIMITS, MAX_FILE_NAME_BYTES } from '../../common/limits.js';
 import { type NamedTable, toXlsx } from '../files/export/xlsx.js';
@@ -115,6 +116,16 @@ export const exportFile = defineTool({
     description:
       'status ("success"), format, filename, name, path, media_type, size; with a schema schema_source',
     type: 'object',
+    schema: exactObject(
+      {
+        status: { const: 'success' },
+        format: { enum: FORMAT_NAMES },
+        filename: TEXT_SCHEMA,
+        ...FILE_SCHEMA.properties,
+        schema_source: TEXT_SCHEMA,
+      },
+      ['schema_source'],
+    ),
   },
   async run(given, context) {
     const { filename, schema, output_dir: outputDir } = given;

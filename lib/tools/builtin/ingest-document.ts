@@ -4,6 +4,7 @@ import { DOCUMENT_LIMITS } from '../../common/limits.js';
 import { type CellTypes, findTypeProblems } from '../document-formats/csv-cells.js';
 import type { CsvReadOptions } from '../document-formats/csv.js';
 import { DOCUMENT_FORMATS } from '../documents/document.js';
+import { DOCUMENTS_SCHEMA, shapeOfRead } from '../documents/document-schemas.js';
 import { loadDocuments, type LoadDocumentOptions } from '../documents/load-documents.js';
 import { logScans, readImages } from '../documents/read-images.js';
 import { parseLocally } from '../documents/local-parser.js';
@@ -88,7 +89,9 @@ export function createIngestDocument(
         'source_url, metadata; CSV: columns and rows (objects by column); JSON: data; Markdown: sections (level, ' +
         'heading, text)',
       type: 'object',
+      schema: DOCUMENTS_SCHEMA,
     },
+    deriveOutput: ({ path }, shapeOf) => shapeOfRead(shapeOf(path)),
     usesModel: (written) => (isReadByModel(written) ? 'ocr' : undefined),
     async run(inputs, context) {
       const { path, format, columns, decimal, delimiter, model, max_tokens: maxTokens } = inputs;
@@ -104,7 +107,8 @@ export function createIngestDocument(
       if (drawScans)
         documents = await readImages(documents, { model: model ?? undefined, maxTokens }, context);
       else logScans(documents, context.log);
-      return documents.length === 1 ? documents[0] : documents;
+      const [first, ...others] = documents;
+      return first !== undefined && others.length === 0 ? first : documents;
     },
   });
 }

@@ -1,15 +1,47 @@
 import { basename } from 'node:path';
 import { ToolError } from '../../common/errors.js';
-import { describeKind, isObject, type Json } from '../../common/json/json.js';
+import { describeKind, isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import { MAX_SCHEMA_FIELDS, MAX_SCHEMA_LENGTH } from '../../common/limits.js';
 import { ellipsize, joinFirst } from '../../common/text.js';
 import { parseText } from '../../definition/text/parse-text.js';
 import { decodeText, readError } from '../files/regular-file.js';
 import { findColumns } from '../schemas/document-columns.js';
-import { assertFieldCount, createField, readFields, type Schema } from '../schemas/schema.js';
+import {
+  assertFieldCount,
+  createField,
+  readFields,
+  type Schema,
+  type SchemaField,
+} from '../schemas/schema.js';
+import { exactObject, FLAG_SCHEMA, TEXT_SCHEMA } from '../schemas/output.js';
+import { shapeOfLiteral, typesOf, type ValueShape } from '../../definition/shapes/shape.js';
 import { runLongWork } from '../../common/scheduling/run-in-slices.js';
 import { defineTool, type Registries, type ToolContext } from '../tool.js';
 import { CONNECTION_INPUT } from './files/places.js';
+
+const NULLABLE_TEXT = { type: ['string', 'null'] } as const;
+
+const FIELD_SCHEMA = exactObject({
+  name: TEXT_SCHEMA,
+  type_hint: NULLABLE_TEXT,
+  required: FLAG_SCHEMA,
+  description: NULLABLE_TEXT,
+  computed: FLAG_SCHEMA,
+  formula: NULLABLE_TEXT,
+  sign_convention: NULLABLE_TEXT,
+  section: NULLABLE_TEXT,
+  cross_check: NULLABLE_TEXT,
+  fallback_rule: NULLABLE_TEXT,
+  manual_ref: NULLABLE_TEXT,
+});
+
+/** The schema of what is read from a file. */
+const SCHEMA_SCHEMA = exactObject({
+  fields: { type: 'array', items: FIELD_SCHEMA },
+  source: TEXT_SCHEMA,
+  raw: {},
+  task_id: NULLABLE_TEXT,
+});
 
 /** Reads the schema of what is to be extracted from documents (D49). */
 export const loadSchema = defineTool({
@@ -37,7 +69,13 @@ export const loadSchema = defineTool({
     name: 'schema',
     description: 'fields (name, type_hint, required, description, …), source, raw and task_id',
     type: 'object',
+    // What is a schema passes as it is.
+    schema: { anyOf: [SCHEMA_SCHEMA, { type: 'object', properties: { fields: { type: 'array' } } }] },
   },
+  deriveOutput: ({ source, task_id: taskId = null }, shapeOf, registries) =>
+    typeof taskId === 'object' || !taskId.toString().includes('{{')
+      ? shapeOfSchema(shapeOf(source), taskId, registries)
+      : undefined,
   async run({ source, hint, connection, task_id: taskId }, context, registries) {
     const schema =
       typeof source === 'string'
@@ -46,6 +84,42 @@ export const loadSchema = defineTool({
     return taskId === null ? schema : { ...schema, task_id: taskId };
   },
 });
+
+/** The shape of what is loaded from a source; undefined for one that may be a schema itself, or a document. */
+function shapeOfSchema(
+  source: ValueShape,
+  taskId: Json,
+  registries: Registries | undefined,
+): ValueShape | undefined {
+  const value = typeof source === 'object' ? (source['const'] as Json | undefined) : undefined;
+  if (typeof value === 'string') {
+    const registered = registries?.schemas.get(value);
+    if (registered === undefined) return SCHEMA_SCHEMA;
+    const raw = [...registered.fields];
+    return shapeOfFields(raw, { source: value, raw, task_id: taskId });
+  }
+  if (typeof value !== 'object' || value === null) return isText(source) ? SCHEMA_SCHEMA : undefined;
+  if (isSchema(value) || Object.hasOwn(value, 'pages') || Object.hasOwn(value, 'text')) return undefined;
+  const kind = Array.isArray(value) ? 'list' : 'dict';
+  return shapeOfFields(value, { source: kind, raw: value, task_id: taskId });
+}
+
+function isText(shape: ValueShape): boolean {
+  return [...(typesOf(shape) ?? ['any'])].every((type) => type === 'string');
+}
+
+/** Fields that cannot be read have a problem of their own. */
+function shapeOfFields(value: Json, others: JsonObject): ValueShape | undefined {
+  try {
+    return shapeOfLiteral({ fields: readFields(value, '"source"').map(toJson), ...others });
+  } catch {
+    return undefined;
+  }
+}
+
+function toJson(field: SchemaField): JsonObject {
+  return { ...field };
+}
 
 async function loadNamed(
   source: string,

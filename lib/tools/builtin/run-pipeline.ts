@@ -2,6 +2,7 @@ import { ToolError } from '../../common/errors.js';
 import { describeKind } from '../../common/json/json.js';
 import { MAX_CALLED_VALUES } from '../../common/limits.js';
 import { formatNumber } from '../../common/text.js';
+import { exactObject, INTEGER_SCHEMA } from '../schemas/output.js';
 import { defineTool, type PipelineCall } from '../tool.js';
 
 /** Runs another pipeline inside a task (D49). */
@@ -31,6 +32,11 @@ export const runPipeline = defineTool({
     name: 'outcome',
     description: 'outputs (by task id), waves_executed and tasks_executed',
     type: 'object',
+    schema: exactObject({
+      outputs: { type: 'object' },
+      waves_executed: INTEGER_SCHEMA,
+      tasks_executed: INTEGER_SCHEMA,
+    }),
   },
   run: (call, context) => context.runPipeline(call),
 });

@@ -217,10 +217,10 @@ const { evaluateToGlobals, parseToGlobals } = (() => {
     globalThis.failure = undefined;
     try {
       let members = 0;
-      globalThis.result = JSON.stringify(jsonata(source, options).ast(), (key, value) => {
-        if (++members > MOST_MEMBERS) throw new RangeError();
-        return LEFT_OUT.has(key) ? undefined : value;
-      });
+      const tree = JSON.stringify(jsonata(source, options).ast(), (key, value) =>
+        ++members > MOST_MEMBERS || LEFT_OUT.has(key) ? undefined : value,
+      );
+      if (members <= MOST_MEMBERS) globalThis.result = tree;
     } catch (error) {
       // One that is nested too deeply for this stack may be evaluated on another.
       if (!(error instanceof RangeError)) globalThis.failure = toFailure(error);

@@ -26,7 +26,10 @@ export function drawPlace(source: string, position: number): string[] {
   return [`${INDENT}${line}`, `${INDENT}${before}${'^'.repeat(width)}`];
 }
 
-/** True between the quotes of a text. */
+/**
+ * True between the quotes of a text, or of a name. A regular expression with a quote in it looks like the beginning of a
+ * text: its place is not shown then.
+ */
 function isInText(source: string, offset: number): boolean {
   let quote = '';
   for (let at = 0; at < offset; at++) {

@@ -2,6 +2,7 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { errorMessage, ToolError } from '../../common/errors.js';
 import { formatTarget, NetworkList, type NetworkTarget } from '../../common/requests/network-list.js';
+import { untilAborted } from '../../common/requests/request-timer.js';
 import { findMetadataAddress, isMetadataName, isPublic, type IpParser } from './address-kinds.js';
 
 /** Finds the addresses of a name, as `lookup` of `node:dns/promises` does. */
@@ -20,6 +21,9 @@ export interface AddressRules {
 }
 
 type LookupCallback = Parameters<LookupFunction>[2];
+
+/** Time to look a name up that a proxy looks up as well: many networks with a proxy know no names beyond them. */
+const PROXIED_LOOKUP_MS = 2000;
 
 const SETTING = 'SERVICE_ALLOW_NETWORKS';
 
@@ -52,6 +56,21 @@ export class AddressGuard {
   /** Why a connection may not be used; undefined when it may. */
   refuseConnected(target: NetworkTarget, address: string | undefined): ToolError | undefined {
     return address === undefined ? undefined : this.#refuse(target, address, 'the server has');
+  }
+
+  /**
+   * Why a proxy may not be asked for a target; undefined when it may. A name that cannot be looked up here is left to the
+   * proxy, which looks it up again.
+   */
+  async refuseProxied(target: NetworkTarget): Promise<ToolError | undefined> {
+    const refusal = this.refuseLiteral(target);
+    if (refusal !== undefined || isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0) return refusal;
+    try {
+      await untilAborted(this.#resolveAllowed(target), AbortSignal.timeout(PROXIED_LOOKUP_MS));
+      return undefined;
+    } catch (error) {
+      return error instanceof ToolError && !error.retryable ? error : undefined;
+    }
   }
 
   /** The lookup of a socket: finds the addresses of the name of a target, and fails when one of them is refused. */

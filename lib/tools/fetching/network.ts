@@ -7,6 +7,7 @@ import { type Limit, shareLimit } from '../../common/memory/shared-limit.js';
 import type { FetchedResponse, FetchOptions } from '../tool.js';
 import { ConcurrencyLimiter } from '../../common/scheduling/concurrency-limiter.js';
 import { NetworkList } from '../../common/requests/network-list.js';
+import type { ClientCertificate, Outbound } from '../../common/requests/outbound.js';
 import { pauseWhenOver } from '../../common/scheduling/run-in-slices.js';
 import type { AddressRules } from './address-guard.js';
 import { type ConnectCaller, connectGuarded } from './connect.js';
@@ -18,7 +19,8 @@ import {
   type RequestDraft,
 } from './request.js';
 import { RequestTimer } from '../../common/requests/request-timer.js';
-import { Reaches } from './reach.js';
+import type { Routes } from './routes.js';
+import { TenantRoutes } from './tenant-routes.js';
 import { DecodingError, readBody, tooLargeError } from './response-body.js';
 
 /** The attempt for which a request is sent. */
@@ -46,6 +48,8 @@ export interface NetworkOptions extends AddressRules {
    * another list than before: return the same object for as long as it holds.
    */
   readonly allowNetworksOf?: ((tenantId: string) => readonly string[]) | undefined;
+  /** The proxies, and the certificates of servers that are trusted. Default: none, and the built-in ones. */
+  readonly outbound?: Outbound | undefined;
   /** Requests in flight at once. Default: 256, of which each tenant is guaranteed a tenth. */
   readonly inFlight?: Limit | undefined;
 }
@@ -61,28 +65,28 @@ export function networkAccess(options: NetworkOptions = {}): NetworkAccess {
 }
 
 class GuardedNetwork implements NetworkAccess {
-  readonly #reaches: Reaches;
+  readonly #routes: TenantRoutes;
   readonly #inFlight: ConcurrencyLimiter;
 
   constructor({ inFlight, ...rules }: NetworkOptions) {
-    this.#reaches = new Reaches(rules);
+    this.#routes = new TenantRoutes(rules);
     const limit = inFlight ?? shareLimit(FETCH_LIMITS.inFlight);
     this.#inFlight = new ConcurrencyLimiter(limit, stoppedError);
   }
 
   async connect(host: string, port: number, caller: ConnectCaller): Promise<Socket> {
-    const { guard } = await this.#reaches.of(caller.tenantId);
+    const { guard } = await this.#routes.of(caller.tenantId);
     return await connectGuarded(guard, { hostname: host, port }, caller);
   }
 
   async fetch(url: string, options: FetchOptions, caller: FetchCaller): Promise<FetchedResponse> {
     const request = createRequest(url, options);
     const { tenantId, pauseTimeout } = caller;
-    const { dispatcher } = await this.#reaches.of(tenantId);
+    const routes = await this.#routes.of(tenantId);
     const signal = options.outlivesAttempt === true ? new AbortController().signal : caller.signal;
     if (signal.aborted) throw stoppedError(signal);
     return await this.#inFlight.run({ tenant_id: tenantId, signal, pauseTimeout }, () =>
-      new Exchange(dispatcher, options, { ...caller, signal }).run(request),
+      new Exchange(routes, options, { ...caller, signal }).run(request),
     );
   }
 }
@@ -97,7 +101,8 @@ const CLEAN_UP_MS = 10_000;
 
 /** One request of a tool, with the redirects that it follows. */
 class Exchange {
-  readonly #dispatcher: Dispatcher;
+  readonly #routes: Routes;
+  readonly #client: ClientCertificate | undefined;
   readonly #caller: FetchCaller;
   readonly #maxBytes: number;
   readonly #timeoutMs: number;
@@ -105,8 +110,9 @@ class Exchange {
   /** Bytes of the current response that have arrived; undefined before its headers have. */
   #arrivedBytes: number | undefined;
 
-  constructor(dispatcher: Dispatcher, options: FetchOptions, caller: FetchCaller) {
-    this.#dispatcher = dispatcher;
+  constructor(routes: Routes, options: FetchOptions, caller: FetchCaller) {
+    this.#routes = routes;
+    this.#client = options.clientCertificate;
     this.#caller = caller;
     this.#maxBytes = options.maxBytes ?? FETCH_LIMITS.responseBytes;
     const timeoutMs = options.timeoutMs ?? FETCH_LIMITS.timeoutMs;
@@ -119,10 +125,15 @@ class Exchange {
     const idleMs = this.#isTransfer ? this.#timeoutMs : FETCH_LIMITS.idleMs;
     const timer = new RequestTimer(clock, { totalMs: this.#timeoutMs, idleMs }, signal);
     let request: OutgoingRequest = { ...draft, body: undefined };
+    const own = this.#client && this.#routes.withCertificate(this.#client);
     try {
+      if (own !== undefined && draft.url.protocol !== 'https:')
+        throw ToolError.nonRetryable('a client certificate needs a URL with https');
       request = { ...draft, body: await this.#makeBody(draft) };
       for (let redirects = 0; redirects <= FETCH_LIMITS.redirects; redirects++) {
-        const answer = await this.#send(request, timer);
+        // As a key, the certificate is shown to the origin alone that it was given for.
+        const routes = request.url.origin === draft.url.origin ? own : undefined;
+        const answer = await this.#send(request, routes ?? this.#routes, timer);
         if ('bytes' in answer) return answer;
         request = answer;
       }
@@ -132,6 +143,7 @@ class Exchange {
       throw this.#describeFailure(request, error);
     } finally {
       timer.stop();
+      void own?.close();
     }
   }
 
@@ -148,10 +160,15 @@ class Exchange {
   };
 
   /** Returns the response, or the request that follows from a redirect. */
-  async #send(request: OutgoingRequest, timer: RequestTimer): Promise<FetchedResponse | OutgoingRequest> {
+  async #send(
+    request: OutgoingRequest,
+    routes: Routes,
+    timer: RequestTimer,
+  ): Promise<FetchedResponse | OutgoingRequest> {
     this.#arrivedBytes = undefined;
     const { url, method, headers, body: sent = null } = request;
-    const { statusCode, body, ...response } = await this.#dispatcher.request({
+    const dispatcher = await routes.to(url);
+    const { statusCode, body, ...response } = await dispatcher.request({
       origin: url.origin,
       path: url.pathname + url.search,
       method,
@@ -200,6 +217,9 @@ class Exchange {
   }
 }
 
+const UNTRUSTED =
+  'the certificate of the server is from an authority that is not trusted: add that of the authority to the file of SERVICE_CA_FILE';
+
 /** Describes failures before an answer came, by the codes of Node.js and undici. */
 const FAILURES: ReadonlyMap<string, string> = new Map([
   ['EAI_AGAIN', 'the name of the host cannot be looked up now'],
@@ -207,6 +227,14 @@ const FAILURES: ReadonlyMap<string, string> = new Map([
   ['EHOSTUNREACH', 'the host cannot be reached'],
   ['ENETUNREACH', 'the network cannot be reached'],
   ['ENOTFOUND', 'there is no host of this name'],
+  ...[
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'UNABLE_TO_GET_ISSUER_CERT',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  ].map((code): [string, string] => [code, UNTRUSTED]),
+  ['ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED', 'the server asks for a client certificate'],
   ['UND_ERR_HEADERS_OVERFLOW', 'the headers of the answer are too large'],
 ]);
 

@@ -2,6 +2,7 @@ import { ToolError } from '../../common/errors.js';
 import { ellipsize } from '../../common/text.js';
 import { describeKind, type Json, type JsonObject } from '../../common/json/json.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
+import type { ClientCertificate } from '../../common/requests/outbound.js';
 import type { FetchOptions } from '../tool.js';
 
 /** One request as it is sent: the first, or what a redirect makes of it. */
@@ -54,6 +55,32 @@ export function readRequestHeaders(headers: JsonObject): Record<string, string> 
     present.map(([name, value]) => [name.toLowerCase(), toRequestText(value, `the header "${name}"`)]),
   );
 }
+
+/** The input with the certificate of a client, whose texts a pipeline takes from secrets. */
+export const CLIENT_CERTIFICATE_INPUT = {
+  type: 'object',
+  properties: { cert: { type: 'string' }, key: { type: 'string' }, passphrase: { type: 'string' } },
+  description:
+    'cert and key, PEM from secrets, that are shown to the server of the url; passphrase of the key',
+} as const;
+
+/** Reads that input. @throws ToolError, not retryable, that repeats no value */
+export function readClientCertificate(input: JsonObject | undefined): ClientCertificate | undefined {
+  if (input === undefined) return undefined;
+  const { cert, key, passphrase, ...others } = input;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined)
+    throw ToolError.nonRetryable(
+      `"client_certificate" has the key "${unknown.slice(0, 40)}": it takes cert, key and passphrase`,
+    );
+  if (typeof cert !== 'string' || typeof key !== 'string') throw ToolError.nonRetryable(CERTIFICATE_ADVICE);
+  if (passphrase === undefined || passphrase === null) return { cert, key };
+  if (typeof passphrase !== 'string') throw ToolError.nonRetryable(CERTIFICATE_ADVICE);
+  return { cert, key, passphrase };
+}
+
+const CERTIFICATE_ADVICE =
+  '"client_certificate" needs texts: {cert: "{{secrets.CLIENT_CERT}}", key: "{{secrets.CLIENT_KEY}}"}, each with PEM';
 
 /** Writes a value of a header or a query as a text. @throws ToolError, not retryable, for a list, an object or null */
 export function toRequestText(value: Json, label: string): string {

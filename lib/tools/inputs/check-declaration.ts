@@ -41,7 +41,7 @@ export const INPUT_FORMATS = [
   'period-end',
 ] as const;
 
-export const INPUT_REGISTRIES = ['functions', 'schemas', 'sources'] as const;
+const INPUT_REGISTRIES = ['functions', 'schemas', 'sources'] as const;
 
 /**
  * Describes the first mistake in what an author declares of a tool, as a predicate of the tool, and names the input at
@@ -55,7 +55,8 @@ export function findDeclarationProblem(declaration: Readonly<Record<string, unkn
     return 'its "inputs" must be an object of {description, type, ...}';
   if (description !== undefined && typeof description !== 'string')
     return 'it needs a string as "description"';
-  if (output !== undefined && !isOutput(output)) return 'its "output" must have name, description and type';
+  if (output !== undefined && !isOutput(output))
+    return 'its "output" must have name, description and type, and its "schema" must be an object';
   if (version !== undefined && typeof version !== 'string') return 'its "version" must be a string';
   if (repeatable !== undefined && typeof repeatable !== 'boolean' && typeof repeatable !== 'function')
     return 'its "repeatable" must be true, false, or a function of the inputs';
@@ -65,7 +66,9 @@ export function findDeclarationProblem(declaration: Readonly<Record<string, unkn
 
 function isOutput(output: unknown): boolean {
   return (
-    isObject(output) && ['name', 'description', 'type'].every((field) => typeof output[field] === 'string')
+    isObject(output) &&
+    ['name', 'description', 'type'].every((field) => typeof output[field] === 'string') &&
+    (output['schema'] === undefined || isObject(output['schema']))
   );
 }
 

@@ -47,9 +47,12 @@ function parseSchema(
 /** A declaration in which nothing was found wrong. */
 type CheckedDeclaration = ToolDeclaration<InputDeclarations> & Pick<Tool, 'run'>;
 
+/** Makes a tool, a function or a source. */
+type Define = (declaration: CheckedDeclaration) => Tool;
+
 function defineParsed(value: Record<string, unknown>, label: string): Tool {
   const { kind, name } = value;
-  const define = kind === 'function' ? defineFunction : kind === 'source' ? sourceOf : defineTool;
+  const define: Define = kind === 'function' ? defineFunction : kind === 'source' ? sourceOf : defineTool;
   const what = kind === 'function' || kind === 'source' ? kind : 'tool';
   if (typeof name !== 'string') throw new Error(`${label} is not a ${what}: it has no name`);
   const invalid = (reason: string): Error => new Error(`${label} ("${name}") is not a ${what}: ${reason}`);

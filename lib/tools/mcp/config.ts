@@ -1,7 +1,9 @@
 import { resolve } from 'node:path';
 import { errorMessage, WavetrainError } from '../../common/errors.js';
 import { describeKind, isObject } from '../../common/json/json.js';
+import { readOutbound } from '../../common/config/outbound-config.js';
 import { MCP_LIMITS } from '../../common/limits.js';
+import type { Outbound } from '../../common/requests/outbound.js';
 import { didYouMean } from '../../definition/problems/hint.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import { isHidden } from './hidden-values.js';
@@ -27,6 +29,8 @@ export interface HttpServerConfig extends AnyServerConfig {
   readonly kind: 'http';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The proxies, and the certificates that are trusted; absent when nothing is configured. */
+  readonly outbound?: Outbound;
 }
 
 /** One MCP server of the operator. `name` is made of letters, digits, `_` and `-`. */
@@ -113,7 +117,8 @@ function readServer(
     if (!/^https?:$/.test(URL.canParse(expanded) ? new URL(expanded).protocol : ''))
       throw invalid('needs a "url" that begins with http:// or https://');
     const headers = readTextMap(fields['headers'] ?? {}, 'headers', expand, invalid);
-    return { kind: 'http', name, url: expanded, headers };
+    const outbound = readOutbound(source.env);
+    return { kind: 'http', name, url: expanded, headers, ...(outbound && { outbound }) };
   }
   throw invalid('needs either "command" (a program to start) or "url" (streamable HTTP), as text');
 }

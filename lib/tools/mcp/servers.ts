@@ -121,13 +121,14 @@ function toToolName(server: string, remote: string): string | undefined {
 function createTool(
   connection: McpConnection,
   serverVersion: string,
-  { name: remoteName, description, inputSchema }: RemoteTool,
+  { name: remoteName, description, inputSchema, outputSchema }: RemoteTool,
   name: string,
   warn: (message: string) => void,
 ): Tool {
   const bounded = boundSchema(inputSchema);
   if (bounded === undefined) warn(`the inputs of ${name} are not checked here: their schema is too large`);
   const schema: JsonObject = { ...bounded, type: 'object' };
+  const returned = outputSchema && boundSchema(outputSchema);
   const openInputs = bounded === undefined || takesOtherInputs(inputSchema, bounded);
   return {
     name,
@@ -135,7 +136,12 @@ function createTool(
     inputs: describeInputs(schema),
     openInputs,
     inputSchema: openInputs ? schema : { ...schema, additionalProperties: false },
-    output: { name: 'result', description: 'what the MCP server answers', type: 'any' },
+    output: {
+      name: 'result',
+      description: 'what the MCP server answers',
+      type: 'any',
+      ...(returned !== undefined && { schema: returned }),
+    },
     version: versionOf(serverVersion, remoteName, schema),
     async run(inputs, context) {
       const result = await connection.call(remoteName, inputs, context);

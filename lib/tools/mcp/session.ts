@@ -7,6 +7,8 @@ export interface RemoteTool {
   readonly name: string;
   readonly description?: string | undefined;
   readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Of the structured content of answers. */
+  readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The answer of a server to a call. */

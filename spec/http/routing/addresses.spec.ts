@@ -62,10 +62,6 @@ describe('HTTP paths and methods (D32)', () => {
       const text = await (await fetch(server.url + encodeURI(path), { headers: BROWSER })).text();
       expect(text).not.to.include('<script');
       expect(text.length).to.be.below(2500);
-      const raw = await server.request<string>('GET', `/<img src=x onerror=alert(1)>`.replaceAll(' ', '/'), {
-        headers: BROWSER,
-      });
-      expect(JSON.stringify(raw.body)).not.to.include('<img');
     });
 
     it('but JSON to programs, and to whoever sends something', async () => {

@@ -14,7 +14,14 @@ const TOOLS = [
     description: 'says\nit \u001b[31magain',
     inputSchema: object({ text: { type: 'string' } }, { required: ['text'] }),
   },
-  { name: 'hang', inputSchema: object() },
+  {
+    name: 'hang',
+    inputSchema: object(),
+    outputSchema: {
+      ...object({ rows: { type: 'array', items: { $ref: '#/$defs/row' } } }, { additionalProperties: false }),
+      $defs: { row: object({ id: { type: 'integer' }, next: { $ref: '#/$defs/row' } }) },
+    },
+  },
   { name: 'forget', description: 'has no echo any more', inputSchema: object() },
   { name: 'cancelled', inputSchema: object() },
   { name: 'die', inputSchema: object() },

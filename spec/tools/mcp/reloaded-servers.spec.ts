@@ -59,7 +59,7 @@ describe('MCP servers of a configuration that was read again', () => {
   }
 
   const namesOf = (tools: readonly Tool[]): string[] => tools.map(({ name }) => name);
-  const runOf = async ([tool]: readonly Tool[]): Promise<unknown> => tool?.run({}, toolContext({ clock }));
+  const runOf = async ([tool]: readonly Tool[]): Promise<unknown> => tool?.run({}, toolContext());
 
   it('go on where their entry is the same, and are started anew where it is another', async () => {
     const first = create([configOf('a'), configOf('b')]);

@@ -59,6 +59,17 @@ describe('Tools of an MCP server that is started here (D49)', () => {
     return tools.get(`mcp.fake.${name}`)?.run({ ...inputs }, context);
   }
 
+  it('have the schema of their output, without references, when their server has one', async () => {
+    const tools = await open();
+    expect(tools.get('mcp.fake.echo')?.output).to.not.have.property('schema');
+    const row = { type: 'object', properties: { id: { type: 'integer' }, next: true } };
+    expect(tools.get('mcp.fake.hang')?.output.schema).to.deep.equal({
+      type: 'object',
+      properties: { rows: { type: 'array', items: row } },
+      additionalProperties: false,
+    });
+  });
+
   it('are named after the server, with characters that names can have; what does not fit is left out with a warning', async () => {
     const tools = await open();
     expect([...tools.keys()]).to.deep.equal(

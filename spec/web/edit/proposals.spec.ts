@@ -275,6 +275,42 @@ describe('What the editor proposes at the cursor', () => {
   });
 });
 
+describe('The fields of outputs in the editor', () => {
+  const read = (path: string): string[] =>
+    labelsAt(`${TASKS}    - id: last\n      tool: mock\n      inputs: {x: "{{${path}¦}}"}\n`);
+
+  it('are proposed by the schema of the tool, with their types', () => {
+    expect(read('fetch.output.')).to.deep.equal([
+      'fetch.output.status',
+      'fetch.output.url',
+      'fetch.output.headers',
+      'fetch.output.body',
+    ]);
+    expect(read('fetch.output.st')).to.include('fetch.output.status');
+    expect(read('fetch.output.body.')).to.include('fetch.output');
+  });
+
+  it('are those of an element, of a fan-out and of a list within', () => {
+    const tasks = `tasks:
+- {id: files, tool: list_files, inputs: {path: .}}
+- {id: each, tool: http_request, parallel_over: "{{files.output.files}}", inputs: {url: "{{item.path}}"}}
+- {id: last, tool: mock, inputs: {x: "{{PATH¦}}"}}`;
+    expect(labelsAt(tasks.replace('PATH', 'files.output.files[0].'))).to.include(
+      'files.output.files[0].modified',
+    );
+    expect(labelsAt(tasks.replace('PATH', 'each.output[-1].'))).to.include('each.output[-1].status');
+    expect(labelsAt(tasks.replace('PATH', 'each.output.'))).to.not.include('each.output.status');
+  });
+
+  it('are explained with their types', () => {
+    const { text, at } = split(`${TASKS}    - id: last\n      inputs: {x: "{{fetch.output.sta¦tus}}"}\n`);
+    expect(explain(text, at, outlineOf(text), VOCABULARY)).to.include({
+      title: 'fetch.output.status',
+      detail: 'integer',
+    });
+  });
+});
+
 describe('What the editor explains', () => {
   const explainAt = (marked: string) => {
     const { text, at } = split(marked);

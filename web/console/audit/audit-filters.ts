@@ -14,7 +14,7 @@ export interface AuditFilters {
 
 const NAMES = ['who', 'action', 'object', 'result', 'tenant'] as const;
 
-export const AUDIT_PATH = '/audit';
+const AUDIT_PATH = '/audit';
 
 /** Reads the filters from the query of the address. */
 export function readAuditFilters(search: string): AuditFilters {

@@ -9,7 +9,7 @@ import { type Period, PERIODS } from '../runs/run-filters.js';
 import { PageFrame } from '../shell/frame.js';
 import { useNow } from '../shell/use-now.js';
 import { type AuditFilters, auditListPath, readAuditFilters, writeAuditFilters } from './audit-filters.js';
-import { AuditTable } from './audit-table.js';
+import { EntryTable } from './entry-table.js';
 
 /** The first page of the list is read again after so many milliseconds. */
 const REFRESH_MS = 5000;
@@ -53,7 +53,7 @@ export function AuditConsole({ server }: { readonly server: Server }) {
         )}
         {listing === undefined && problem === '' && <p class="empty">Loading the entries…</p>}
         {listing !== undefined && listing.entries.length > 0 && (
-          <AuditTable entries={listing.entries} onFilter={change} />
+          <EntryTable entries={listing.entries} onFilter={change} />
         )}
         {listing?.entries.length === 0 && (
           <p class="empty">

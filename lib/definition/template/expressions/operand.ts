@@ -97,7 +97,7 @@ class ExpressionSource implements ValueSource {
     if (!isOfTask) this.#ofTask = new ExpressionSource({ root, path }, true);
     this.#kind = reference.kind === 'task' && startsWithState(path) ? 'member' : reference.kind;
     this.#root = root;
-    this.path = pathFromSource(reference, path);
+    this.path = pathFromValue(reference, path);
   }
 
   /** The source in a run: a task that is called like the namespace of a run hides the namespace. */
@@ -170,7 +170,7 @@ const LABELS = {
 } as const;
 
 /** Returns the path from the value that a reference reads. */
-function pathFromSource(reference: Reference, path: readonly Segment[]): readonly Segment[] {
+export function pathFromValue(reference: Reference, path: readonly Segment[]): readonly Segment[] {
   switch (reference.kind) {
     case 'task':
     case 'this':

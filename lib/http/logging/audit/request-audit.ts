@@ -1,6 +1,8 @@
 import type { Context } from 'koa';
 import type { AuditEntry } from '../../../audit/audit-entry.js';
-import type { AuditEvent, AuditTrail } from '../../../audit/audit-trail.js';
+import { notDone } from '../../../audit/audit-kinds.js';
+import type { AuditEvent } from '../../../audit/audit-store.js';
+import type { AuditTrail } from '../../../audit/audit-trail.js';
 import { isObject } from '../../../common/json/json.js';
 import { UNKNOWN_TENANT } from '../../../common/scheduling/event-loop-scheduler.js';
 import { type ErrorCode, WavetrainError } from '../../../common/errors.js';
@@ -104,7 +106,7 @@ export function auditRefusal(ctx: Context, code: ErrorCode, audit: AuditTrail): 
     object: audited ? { kind: audited.object, id: idOf(params) } : { kind: 'path', id: route ?? null },
     tenantId,
     address: addressOf(ctx),
-    result: status >= 500 ? 'failed' : 'refused',
+    result: notDone(status >= 500),
     status,
     code,
   });

@@ -1,9 +1,10 @@
-import type { AuditEvent } from '../../../audit/audit-trail.js';
+import { notDone } from '../../../audit/audit-kinds.js';
+import type { AuditEvent } from '../../../audit/audit-store.js';
 import { AuditTrail } from '../../../audit/audit-trail.js';
 import { MemoryAuditStore } from '../../../audit/memory-audit-store.js';
 import { UNKNOWN_TENANT } from '../../../common/scheduling/event-loop-scheduler.js';
 import type { LastDue } from '../../../library/named-pipeline.js';
-import type { SubmissionObserver, SubmittedRun } from '../../../runs/registry-options.js';
+import type { SubmissionObserver, RequestedSubmission } from '../../../runs/registry-options.js';
 import type { Reload } from '../../reload.js';
 import type { ServerOptions } from '../../server-options.js';
 
@@ -38,7 +39,7 @@ function eventOf({
   tenant_id: tenantId,
   started_by: who,
   address,
-}: SubmittedRun): Omit<AuditEvent, 'action'> {
+}: RequestedSubmission): Omit<AuditEvent, 'action'> {
   return { who, object: { kind: 'run', id }, tenantId, address, result: 'ok' };
 }
 
@@ -51,7 +52,7 @@ export function auditSchedules(audit: AuditTrail): (tenantId: string, id: string
       action: 'submit',
       object: { kind: 'pipeline', id },
       tenantId,
-      result: outcome === 'failed' ? 'failed' : 'refused',
+      result: notDone(outcome === 'failed'),
       code: outcome,
     });
   };
@@ -62,7 +63,7 @@ export function auditReload(audit: AuditTrail, { cause, error, changes }: Reload
   const event = { who: { kind: 'server', name: null }, action: 'reload', tenantId: UNKNOWN_TENANT } as const;
   if (error !== null) {
     const object = { kind: 'configuration', id: null } as const;
-    audit.record({ ...event, object, result: 'failed', details: { cause: [cause] } });
+    audit.record({ ...event, object, result: notDone(true), details: { cause: [cause] } });
     return;
   }
   for (const { kind, ...names } of changes) {

@@ -2,6 +2,7 @@ import { ToolError } from '../../../common/errors.js';
 import { MAX_FUNCTION_KEY } from '../../../common/limits.js';
 import { ellipsize } from '../../../common/text.js';
 import { defineFunction } from './function.js';
+import { TEXT_SCHEMA } from '../../schemas/output.js';
 
 interface Company {
   readonly name: string;
@@ -111,7 +112,12 @@ export const tickerLookup = defineFunction({
   pure: true,
   description: `Finds the ticker symbol of one of ${COMPANIES.length} well-known companies by its name`,
   inputs: { company: COMPANY_INPUT },
-  output: { name: 'ticker', description: 'the symbol, such as AAPL', type: 'string' },
+  output: {
+    name: 'ticker',
+    description: 'the symbol, such as AAPL',
+    type: 'string',
+    schema: TEXT_SCHEMA,
+  },
   run({ company }) {
     const found = findCompany(company);
     if (found !== undefined) return found.ticker;
@@ -128,6 +134,11 @@ export const fiscalYearEnd = defineFunction({
   description:
     'Gives the month and day on which the fiscal year of a company ends; 12-31 for unknown companies',
   inputs: { company: COMPANY_INPUT },
-  output: { name: 'year_end', description: 'month and day, such as 09-30', type: 'string' },
+  output: {
+    name: 'year_end',
+    description: 'month and day, such as 09-30',
+    type: 'string',
+    schema: TEXT_SCHEMA,
+  },
   run: ({ company }) => findYearEnd(company),
 });

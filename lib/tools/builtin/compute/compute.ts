@@ -1,4 +1,5 @@
 import { callRegistered } from '../../inputs/validate.js';
+import { shapeOfRegistered } from '../../schemas/output-shape.js';
 import { fiscalYearEnd, tickerLookup } from './companies.js';
 import { validateCrossChecks } from './cross-checks.js';
 import { calculateDerivedFields, computeDerivedFields } from './derived-fields.js';
@@ -45,6 +46,8 @@ export const compute = defineTool({
   },
   openInputs: true,
   output: { name: 'result', description: 'what the function gives', type: 'any' },
+  deriveOutput: ({ function: name, ...args }, shapeOf, registries) =>
+    shapeOfRegistered(registries?.functions, name, args, shapeOf),
   run({ function: name, ...args }, context, registries) {
     return callRegistered('function', registries?.functions, name, args, context);
   },

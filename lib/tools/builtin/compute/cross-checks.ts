@@ -3,6 +3,7 @@ import type { Steps } from '../../../common/scheduling/steps.js';
 import { AmountReader, type Amounts } from './derived-fields.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
 import { ArgumentReader, readAmount, RECORDS_INPUT } from './values.js';
+import { exactObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
 
 /** How far a computed and a reported amount may be apart. */
 const TOLERANCE = 1;
@@ -78,16 +79,41 @@ export const validateCrossChecks = defineFunction({
       'each with check_id, period_label, period_index, description, section, computed_value, reported_value and ' +
       'discrepancy; empty when all sums that can be checked add up',
     type: 'array',
+    schema: {
+      type: 'array',
+      items: exactObject({
+        check_id: TEXT_SCHEMA,
+        period_label: TEXT_SCHEMA,
+        period_index: INTEGER_SCHEMA,
+        description: TEXT_SCHEMA,
+        section: TEXT_SCHEMA,
+        computed_value: { type: 'number' },
+        reported_value: { type: 'number' },
+        discrepancy: { type: 'number' },
+      }),
+    },
   },
   run: ({ extracted_fields: records, periods }, context) =>
     runWithPausesIfLong(context, checkRecords(records, periods)),
 });
 
-function* checkRecords(records: Json, periods: Json): Steps<JsonObject[]> {
+/** A sum that does not add up. */
+interface CheckFailure {
+  readonly check_id: string;
+  readonly period_label: string;
+  readonly period_index: number;
+  readonly description: string;
+  readonly section: string;
+  readonly computed_value: number;
+  readonly reported_value: number;
+  readonly discrepancy: number;
+}
+
+function* checkRecords(records: Json, periods: Json): Steps<CheckFailure[]> {
   const args = new ArgumentReader();
   const reader = new AmountReader();
   const labels = args.readList(periods).map((period) => (isObject(period) ? period['label'] : period));
-  const failures: JsonObject[] = [];
+  const failures: CheckFailure[] = [];
   for (const [i, record] of args.readRecords(records).entries()) {
     const amounts = yield* reader.read(record);
     const label = labels[i];
@@ -96,7 +122,7 @@ function* checkRecords(records: Json, periods: Json): Steps<JsonObject[]> {
   return failures;
 }
 
-function checkRecord(record: JsonObject, amounts: Amounts, index: number, label: string): JsonObject[] {
+function checkRecord(record: JsonObject, amounts: Amounts, index: number, label: string): CheckFailure[] {
   return CHECKS.flatMap(({ id, section, description, tolerance = TOLERANCE, compute, report }) => {
     const computed = compute(amounts, record);
     const reported = report(amounts);

@@ -124,6 +124,7 @@ export const calculateDerivedFields = defineFunction({
       'with gross_profit, gross_margin_pct, operating_margin_pct, net_margin_pct and effective_tax_rate, as text; ' +
       '__not_found__ for what cannot be computed',
     type: 'array',
+    schema: { type: 'array', items: { type: 'object' } },
   },
   run: ({ extracted_fields: records }, context) => runWithPausesIfLong(context, calculateFields(records)),
 });
@@ -160,6 +161,7 @@ export const computeDerivedFields = defineFunction({
       'with Total Operating Expenses, Gross Profit, Gross Margin (%), Operating Margin (%), Net Margin (%), Effective Tax ' +
       'Rate (%), and YoY Growth (%) in the period ytd_current; __not_found__ for what cannot be computed',
     type: 'array',
+    schema: { type: 'array', items: { type: 'object' } },
   },
   run: ({ extracted_fields: records, periods }, context) =>
     runWithPausesIfLong(context, computeFields(records, periods)),

@@ -8,6 +8,7 @@ import {
   type ToolContext,
   type ToolDeclaration,
 } from '../../tool.js';
+import type { OutputDeclaration, ReturnOf } from '../../schemas/output.js';
 
 /**
  * Defines a function that tasks call with the tool `compute` (D49). Its declaration is like that of a tool: it gives the
@@ -16,9 +17,12 @@ import {
  * @throws TypeError when the name is not made of lower-case letters, digits and `_`, or an argument is called `function`,
  * and for a mistake in the declaration, as defineTool does
  */
-export function defineFunction<const M extends InputDeclarations>(
-  declaration: ToolDeclaration<M> & {
-    readonly run: (inputs: InputsOf<M>, context: ToolContext) => unknown;
+export function defineFunction<
+  const M extends InputDeclarations,
+  const O extends OutputDeclaration = OutputDeclaration,
+>(
+  declaration: ToolDeclaration<M, O> & {
+    readonly run: (inputs: InputsOf<M>, context: ToolContext) => ReturnOf<O>;
   },
 ): ComputeFunction {
   if (Object.hasOwn(declaration.inputs ?? {}, 'function'))

@@ -1,8 +1,17 @@
-import type { JsonObject } from '../../../common/json/json.js';
+import { assertDefined } from '../../../definition/assert.js';
 import { ToolError } from '../../../common/errors.js';
 import { ellipsize } from '../../../common/text.js';
 import { COMPANY_INPUT, findYearEnd } from './companies.js';
 import { defineFunction } from './function.js';
+import { exactObject, FLAG_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
+
+/** A period that a report covers. */
+interface Period {
+  readonly label: string;
+  readonly period_end: string;
+  readonly period_type: string;
+  readonly is_annual: boolean;
+}
 
 interface CalendarDate {
   readonly year: number;
@@ -72,8 +81,13 @@ export const periodLabel = defineFunction({
       description: 'how long the period is',
     },
   },
-  output: { name: 'label', description: 'the name of the period', type: 'string' },
-  run: ({ date, period_type: type }) => LABELS[type]?.(parseDate(date)),
+  output: {
+    name: 'label',
+    description: 'the name of the period',
+    type: 'string',
+    schema: TEXT_SCHEMA,
+  },
+  run: ({ date, period_type: type }) => assertDefined(LABELS[type], 'a type of a period')(parseDate(date)),
 });
 
 export const fiscalPeriodLogic = defineFunction({
@@ -90,6 +104,15 @@ export const fiscalPeriodLogic = defineFunction({
     name: 'periods',
     description: 'each with label, period_end, period_type, is_annual',
     type: 'array',
+    schema: {
+      type: 'array',
+      items: exactObject({
+        label: TEXT_SCHEMA,
+        period_end: TEXT_SCHEMA,
+        period_type: TEXT_SCHEMA,
+        is_annual: FLAG_SCHEMA,
+      }),
+    },
   },
   run({ as_of_date: text, company }) {
     const date = parseDate(text);
@@ -106,11 +129,11 @@ export const fiscalPeriodLogic = defineFunction({
 });
 
 /** A fiscal year that is not the calendar year is named by both years. */
-function annualPeriod(end: CalendarDate, yearEnd: string): JsonObject {
+function annualPeriod(end: CalendarDate, yearEnd: string): Period {
   const label = yearEnd === '12-31' ? `FY ${end.year}` : `FY ${end.year - 1}/${end.year}`;
   return { label, period_end: formatDate(end), period_type: 'annual', is_annual: true };
 }
 
-function quarter(end: CalendarDate, type: string): JsonObject {
+function quarter(end: CalendarDate, type: string): Period {
   return { label: labelQuarter(end), period_end: formatDate(end), period_type: type, is_annual: false };
 }

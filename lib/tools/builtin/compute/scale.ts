@@ -46,7 +46,12 @@ export const financialScaleNormalize = defineFunction({
       description: `US dollars for one unit of a currency; by default rounded rates of the end of 2024 for ${Object.keys(DOLLARS).join(', ')}`,
     },
   },
-  output: { name: 'amount', description: 'in the target currency and scale', type: 'number' },
+  output: {
+    name: 'amount',
+    description: 'in the target currency and scale',
+    type: 'number',
+    schema: { type: 'number' },
+  },
   run({ value, source_currency: source, target_currency: target, target_scale: scale, rates }) {
     const amount = readNumber(value);
     const from = dollars(source, rates);

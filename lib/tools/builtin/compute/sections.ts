@@ -5,11 +5,17 @@ import type { Steps } from '../../../common/scheduling/steps.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
 import { numberOf, SegmentLabels } from './segment-labels.js';
 import { ArgumentReader, isFound, StepMeter, withFields, RECORDS_INPUT } from './values.js';
+import { exactObject, TEXT_SCHEMA } from '../../schemas/output.js';
 
 /** How often the number of a placeholder is added to a key that another field has: each time, all of the key is read. */
 const MAX_NUMBERS_ADDED = 8;
 
-const FIELDS_OUTPUT = { name: 'fields', description: 'one object per period', type: 'array' } as const;
+const FIELDS_OUTPUT = {
+  name: 'fields',
+  description: 'one object per period',
+  type: 'array',
+  schema: { type: 'array', items: { type: 'object' } },
+} as const;
 
 export const applySegmentNames = defineFunction({
   name: 'apply_segment_names',
@@ -156,7 +162,12 @@ export const zipPagesWithPeriods = defineFunction({
       description: 'periods with period_end, or dates; in a list or a text with one',
     },
   },
-  output: { name: 'pairs', description: 'each with pages and period_end', type: 'array' },
+  output: {
+    name: 'pairs',
+    description: 'each with pages and period_end',
+    type: 'array',
+    schema: { type: 'array', items: exactObject({ pages: {}, period_end: {} }) },
+  },
   run({ pages_list: pages, periods }) {
     const args = new ArgumentReader();
     const ends = args
@@ -183,7 +194,12 @@ export const extractXbrlConceptList = defineFunction({
       description: 'the length after which the list is cut, with a mark',
     },
   },
-  output: { name: 'concepts', description: 'lines such as us-gaap/Revenues', type: 'string' },
+  output: {
+    name: 'concepts',
+    description: 'lines such as us-gaap/Revenues',
+    type: 'string',
+    schema: TEXT_SCHEMA,
+  },
   run: ({ facts, max_chars: most }, context) => runWithPausesIfLong(context, listConcepts(facts, most)),
 });
 

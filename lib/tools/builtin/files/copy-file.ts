@@ -18,6 +18,7 @@ import {
   type TransferResult,
   type TransferTarget,
   writeTarget,
+  TRANSFER_SCHEMA,
 } from './transfer.js';
 
 /** Copies a file between folders, object stores and the files of the run, piece by piece (D92). */
@@ -50,6 +51,7 @@ export const copyFile = defineTool({
     description:
       'status (written or skipped), path, size, sha256 (null of a copy that its store has made), etag (of an object)',
     type: 'object',
+    schema: TRANSFER_SCHEMA,
   },
   async run({ from, to, if_exists: ifExists, content_type: contentType, ...inputs }, context) {
     const [source, place] = [parsePlace(from, 'from'), parsePlace(to, 'to')];

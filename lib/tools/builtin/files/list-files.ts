@@ -5,6 +5,7 @@ import { isObjectUrl, parseObjectUrl } from '../../files/object-stores/object-ur
 import { openStore } from '../../files/object-stores/open-store.js';
 import { TRANSFER_LIMITS } from '../../files/transfer-limits.js';
 import { defineTool, type ToolContext } from '../../tool.js';
+import { exactObject, FLAG_SCHEMA, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
 import { PathPattern } from '../../files/path-pattern.js';
 import { CONNECTION_INPUT, foldersOf } from './places.js';
 
@@ -67,6 +68,20 @@ export const listFiles = defineTool({
       'files: name, path (for other tools), size, modified and is_folder of each, in the order of paths; count; truncated: true when there ' +
       'are more, or more than 100,000 would have to be looked at',
     type: 'object',
+    schema: exactObject({
+      files: {
+        type: 'array',
+        items: exactObject({
+          name: TEXT_SCHEMA,
+          path: TEXT_SCHEMA,
+          size: INTEGER_SCHEMA,
+          modified: { type: ['string', 'null'] },
+          is_folder: FLAG_SCHEMA,
+        }),
+      },
+      count: INTEGER_SCHEMA,
+      truncated: FLAG_SCHEMA,
+    }),
   },
   async run({ path, pattern: written, include, max_entries: most, connection }, context) {
     const pattern = new PathPattern(written);

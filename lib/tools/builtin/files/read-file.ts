@@ -4,6 +4,8 @@ import { MAX_FILE_BYTES } from '../../../common/limits.js';
 import { formatMebibytes } from '../../../common/text.js';
 import { parseJsonWithPauses } from '../../fetching/content.js';
 import { decodeText } from '../../files/regular-file.js';
+import type { ValueShape } from '../../../definition/shapes/shape.js';
+import { exactObject, TEXT_SCHEMA } from '../../schemas/output.js';
 import { defineTool, type ToolContext } from '../../tool.js';
 import {
   CONNECTION_INPUT,
@@ -15,6 +17,22 @@ import {
 import { nameOfPlace, openSource, writeTarget } from './transfer.js';
 
 const OUTPUTS = ['text', 'json', 'lines', 'base64', 'file'] as const;
+
+const OUTPUT_SHAPES: ReadonlyMap<string, ValueShape> = new Map<string, ValueShape>([
+  ['text', TEXT_SCHEMA],
+  ['base64', TEXT_SCHEMA],
+  ['lines', { type: 'array', items: TEXT_SCHEMA }],
+  [
+    'file',
+    exactObject({
+      name: TEXT_SCHEMA,
+      path: TEXT_SCHEMA,
+      size: { type: ['integer', 'null'] },
+      sha256: { type: ['string', 'null'] },
+      media_type: TEXT_SCHEMA,
+    }),
+  ],
+]);
 
 /** Base64 is a third longer than the bytes, and an output has the limit of files. */
 const MAX_BASE64_BYTES = 7 * 2 ** 20;
@@ -48,6 +66,7 @@ export const readFile = defineTool({
       'the text, the value or the list of lines itself; of a file of the run name, path, size, sha256 and media_type',
     type: 'any',
   },
+  deriveOutput: ({ output = 'text' }) => (typeof output === 'string' ? OUTPUT_SHAPES.get(output) : undefined),
   async run({ path, output, max_bytes: maxBytes, connection }, context) {
     const place = parsePlace(path, 'path');
     if (output === 'file') return await keepFile(place, connection ?? undefined, context);

@@ -6,6 +6,7 @@ import { openStore } from '../../files/object-stores/open-store.js';
 import { type SizedContent, uploadObject } from '../../files/object-stores/upload.js';
 import { ConcurrencyLimiter } from '../../../common/scheduling/concurrency-limiter.js';
 import { TRANSFER_LIMITS } from '../../files/transfer-limits.js';
+import { exactObject, TEXT_SCHEMA } from '../../schemas/output.js';
 import type { ToolContext } from '../../tool.js';
 import { CountedContent } from './content.js';
 import { foldersOf, guessMediaType, type FilePlace } from './places.js';
@@ -37,6 +38,15 @@ export interface TransferResult {
   /** Of an object. */
   readonly etag: string | null;
 }
+
+/** The schema of a {@link TransferResult}. */
+export const TRANSFER_SCHEMA = exactObject({
+  status: { enum: ['written', 'skipped'] },
+  path: TEXT_SCHEMA,
+  size: { type: ['integer', 'null'] },
+  sha256: { type: ['string', 'null'] },
+  etag: { type: ['string', 'null'] },
+});
 
 /** Opens what a place names. Rejects with a ToolError when there is nothing, or too much. */
 export async function openSource(

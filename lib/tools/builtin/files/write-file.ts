@@ -8,7 +8,7 @@ import { defineTool, type ToolContext } from '../../tool.js';
 import type { SizedContent } from '../../files/object-stores/upload.js';
 import { encodeText, once } from './content.js';
 import { CONNECTION_INPUT, guessMediaType, parsePlace } from './places.js';
-import { IF_EXISTS, nameOfPlace, writeTarget } from './transfer.js';
+import { IF_EXISTS, nameOfPlace, writeTarget, TRANSFER_SCHEMA } from './transfer.js';
 
 /** Writes a text or a value to a file in a folder or in an object store (D92). */
 export const writeFile = defineTool({
@@ -47,6 +47,7 @@ export const writeFile = defineTool({
     name: 'file',
     description: 'status (written or skipped), path, size, sha256, etag (of an object)',
     type: 'object',
+    schema: TRANSFER_SCHEMA,
   },
   async run(
     { path, content, encoding, if_exists: ifExists, content_type: contentType, connection },

@@ -3,6 +3,7 @@ import type { Json } from '../../../common/json/json.js';
 import { runLongWork } from '../../../common/scheduling/run-in-slices.js';
 import { ellipsize, formatFirst } from '../../../common/text.js';
 import { askForJson } from '../../answers/json-answer.js';
+import { shapeOfFound } from './extraction/field-shapes.js';
 import { DOCUMENT_INPUT, EXTRACTION_INPUTS, MAX_REPAIRS_INPUT } from './extraction/inputs.js';
 import { type FoundFields, mergeParts, withProvenance, withoutProvenance } from './extraction/provenance.js';
 import {
@@ -76,7 +77,9 @@ export const extractFields = defineTool({
       'exactly the fields of the schema, __not_found__ for what the document does not say; with provenance: fields, ' +
       'and provenance (source, page, quote, verified) by field',
     type: 'object',
+    schema: { type: 'object' },
   },
+  deriveOutput: (written, shapeOf) => shapeOfFound(shapeOf(written['schema']), written),
   usesModel: () => 'extract',
   async run(inputs, context) {
     const {

@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../../common/json/json.js';
 import { ToolError } from '../../../common/errors.js';
 import { defineTool } from '../../tool.js';
+import { TEXT_SCHEMA } from '../../schemas/output.js';
 import { breakBlockTags } from './extraction/block-tags.js';
 
 /** Sent when a task gives no system message, so that an answer can be used as it is. */
@@ -40,7 +41,7 @@ export const llmJob = defineTool({
     },
   },
   openInputs: true,
-  output: { name: 'text', description: 'the answer of the model', type: 'string' },
+  output: { name: 'text', description: 'the answer of the model', type: 'string', schema: TEXT_SCHEMA },
   usesModel: () => 'job',
   async run({ prompt, model, temperature, max_tokens, system, ...context }, { llm, log }) {
     const { text, finish } = await llm.generate({

@@ -2,6 +2,7 @@ import { ToolError } from '../../../common/errors.js';
 import { describeKind, type Json, type JsonObject } from '../../../common/json/json.js';
 import { DOCUMENT_LIMITS } from '../../../common/limits.js';
 import { pauseWhenOver } from '../../../common/scheduling/run-in-slices.js';
+import { SELECTION_SCHEMA, shapeOfSelected } from '../../documents/document-schemas.js';
 import { isDocument, textPage } from '../../documents/document.js';
 import { IndexCache } from './index-cache.js';
 import { parseRanges } from './page-ranges.js';
@@ -80,7 +81,9 @@ export const select = defineTool({
       'a page list, or a list of them for a list of several documents: parent_source, parent_format, pages, ' +
       'selector_prompt, metadata; also source, format, filename',
     type: 'object',
+    schema: SELECTION_SCHEMA,
   },
+  deriveOutput: ({ document }, shapeOf) => shapeOfSelected(shapeOf(document)),
   usesModel: (written) => (isByModel(written) ? 'select' : undefined),
   async run(
     { document, prompt, pages, granularity, top_k: topK, max_tokens: maxTokens, ...inputs },
@@ -103,7 +106,8 @@ export const select = defineTool({
       // A thousand documents with cached indexes would take one turn of the event loop.
       if (documents.length > 1) await pauseWhenOver(context);
     }
-    return lists.length === 1 ? lists[0] : lists;
+    const [first, ...others] = lists;
+    return first !== undefined && others.length === 0 ? first : lists;
   },
 });
 

@@ -1,5 +1,6 @@
 import { ToolError } from '../../../common/errors.js';
 import type { Json, JsonObject } from '../../../common/json/json.js';
+import { exactObject, FILE_SCHEMA, FLAG_SCHEMA, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
 import { defineTool, type Tool, type ToolContext } from '../../tool.js';
 import type { SqlDatabase, SqlRequest, SqlSession } from './database.js';
 import { databaseOf, type DatabaseOptions } from './databases.js';
@@ -9,6 +10,17 @@ import { ROW_FORMATS, type RowFormat } from './row-files.js';
 import { SessionPool } from './session-pool.js';
 import { type BoundStatement, bindStatements, leavesSession, seemsToRead } from './statement.js';
 import { DUCKDB, MYSQL, POSTGRES, readTokens, SQLITE } from './tokens.js';
+
+const RESULT_SCHEMA = exactObject({
+  columns: { type: 'array', items: exactObject({ name: TEXT_SCHEMA, type: TEXT_SCHEMA }) },
+  rows: { type: 'array', items: { type: 'object' } },
+  row_count: INTEGER_SCHEMA,
+  truncated: FLAG_SCHEMA,
+  changed: { type: ['integer', 'null'] },
+  artifact: { ...FILE_SCHEMA, type: ['object', 'null'] },
+});
+
+const RESULTS_SCHEMA = exactObject({ results: { type: 'array', items: RESULT_SCHEMA } });
 
 /** Where the rows of a task go. */
 interface Destination {
@@ -83,6 +95,15 @@ export function createSqlQuery(options: SqlQueryOptions = {}): Tool {
       description:
         'columns, rows, row_count, truncated, changed and artifact; with queries, results is the list of these',
       type: 'object',
+      schema: { anyOf: [RESULT_SCHEMA, RESULTS_SCHEMA] },
+    },
+    deriveOutput: ({ queries, format }) => {
+      if (queries !== undefined) return RESULTS_SCHEMA;
+      const { properties } = RESULT_SCHEMA;
+      // With a format, the rows are in a file.
+      const narrower =
+        format === undefined ? { artifact: { type: 'null' } } : { rows: { ...properties.rows, maxItems: 0 } };
+      return { ...RESULT_SCHEMA, properties: { ...properties, ...narrower } };
     },
     repeatable: onlyReads,
     async run(inputs, context) {
@@ -100,7 +121,8 @@ export function createSqlQuery(options: SqlQueryOptions = {}): Tool {
       };
       const request = { url, readOnly, files: inputs.files };
       const results = await runAll(database, request, statements, destination, pool, context);
-      return inputs.queries === undefined ? results[0] : { results };
+      const [first] = results;
+      return inputs.queries === undefined && first !== undefined ? first : { results };
     },
   });
 }

@@ -21,6 +21,7 @@ export const sleep = defineTool({
     value: { default: null, description: 'the value to return' },
   },
   output: { name: 'value', description: 'the value, unchanged', type: 'any' },
+  deriveOutput: ({ value = null }, shapeOf) => shapeOf(value),
   async run({ seconds, value }, context) {
     await delay(seconds * 1000, context).catch(() => {
       throw ToolError.nonRetryable('stopped');

@@ -28,6 +28,7 @@ export function createAssert(evaluate: EvaluateExpression): Tool {
       message: { type: 'string', default: null, description: 'what the error says when it is not true' },
     },
     output: { name: 'input', description: 'the input, unchanged', type: 'any' },
+    deriveOutput: ({ input }, shapeOf) => shapeOf(input),
     async run({ input, that, bindings, message }, context) {
       const value = await evaluate(that, input, bindings, context);
       if (value === true) return input;

@@ -15,6 +15,7 @@ export const store = defineTool({
     },
   },
   output: { name: 'value', description: 'the value, unchanged', type: 'any' },
+  deriveOutput: ({ value }, shapeOf) => shapeOf(value),
   run({ key, value, append }, context) {
     context.blackboard.write(key, value, append);
     return value;

@@ -3,10 +3,33 @@ import type { Json, JsonObject } from '../../../common/json/json.js';
 import { FETCH_LIMITS, MAX_EXPECTED_STATUSES } from '../../../common/limits.js';
 import { isShortJson, writeJsonInSteps } from '../../../common/json/json-writer.js';
 import { readContent } from '../../fetching/content.js';
-import { assertShortUrl, readRequestHeaders, toRequestText } from '../../fetching/request.js';
+import {
+  assertShortUrl,
+  CLIENT_CERTIFICATE_INPUT,
+  readClientCertificate,
+  readRequestHeaders,
+  toRequestText,
+} from '../../fetching/request.js';
 import { assertStatus } from '../../fetching/status.js';
 import { runLongWork } from '../../../common/scheduling/run-in-slices.js';
 import { defineTool, type ToolContext, type FetchOptions } from '../../tool.js';
+import { exactObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
+
+const SCHEMA = exactObject({
+  status: INTEGER_SCHEMA,
+  url: TEXT_SCHEMA,
+  headers: { type: 'object', additionalProperties: TEXT_SCHEMA },
+  body: {},
+});
+
+/** Bytes become a file of the run. */
+const BYTES_SCHEMA = {
+  ...SCHEMA,
+  properties: {
+    ...SCHEMA.properties,
+    body: exactObject({ path: TEXT_SCHEMA, media_type: TEXT_SCHEMA, size: INTEGER_SCHEMA }),
+  },
+};
 
 /** Sends one HTTP request and reads the answer (D62), inside the guard of {@link ToolContext.fetch} (D51). */
 export const httpRequest = defineTool({
@@ -45,6 +68,7 @@ export const httpRequest = defineTool({
       default: 'auto',
       description: 'how to read the body; auto: by its type; bytes: as a file',
     },
+    client_certificate: CLIENT_CERTIFICATE_INPUT,
     timeout: {
       type: 'number',
       minimum: 0.001,
@@ -64,8 +88,13 @@ export const httpRequest = defineTool({
     name: 'response',
     description: 'status, url (after redirects), headers, and body: parsed JSON, a text, or a file',
     type: 'object',
+    schema: SCHEMA,
   },
-  async run({ url, method, headers, query, json, text, expect, parse, timeout, max_bytes }, context) {
+  deriveOutput: ({ parse }) => (parse === 'bytes' ? BYTES_SCHEMA : undefined),
+  async run(
+    { url, method, headers, query, json, text, expect, parse, client_certificate, timeout, max_bytes },
+    context,
+  ) {
     const content = readRequestBody(json, text, context);
     const response = await context.fetch(withQuery(url, query ?? {}), {
       method,
@@ -73,6 +102,7 @@ export const httpRequest = defineTool({
       body: content.body,
       timeoutMs: timeout * 1000,
       maxBytes: max_bytes,
+      clientCertificate: readClientCertificate(client_certificate),
     });
     assertStatus(response, method, expect, context.clock);
     const { status } = response;

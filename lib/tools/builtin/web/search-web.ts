@@ -8,6 +8,7 @@ import {
   type SearchResult,
 } from './fetch-data/search-providers.js';
 import { defineTool, type Tool } from '../../tool.js';
+import { exactObject, TEXT_SCHEMA } from '../../schemas/output.js';
 
 const MAX_QUERIES = 100;
 
@@ -46,6 +47,18 @@ export function createSearchWeb(options: SearchOptions = {}): Tool {
       name: 'found',
       description: 'status: "success", and results: title, snippet, url and source_query of each, in order',
       type: 'object',
+      schema: exactObject({
+        status: { const: 'success' },
+        results: {
+          type: 'array',
+          items: exactObject({
+            title: TEXT_SCHEMA,
+            snippet: TEXT_SCHEMA,
+            url: TEXT_SCHEMA,
+            source_query: TEXT_SCHEMA,
+          }),
+        },
+      }),
     },
     async run({ query, top_n: count, provider, timeout }, context) {
       const searcher = createSearchProvider(provider ?? standard, options);

@@ -5,6 +5,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { MCP_LIMITS } from '../../../common/limits.js';
 import { createBoundedFetch } from '../../../common/requests/bounded-fetch.js';
+import type { Outbound } from '../../../common/requests/outbound.js';
 import { JsonMeter } from '../../../common/requests/json-meter.js';
 import type { HttpServerConfig } from '../config.js';
 import { type ArrivedEvent, passOnEvents } from './event-stream.js';
@@ -26,12 +27,12 @@ export class HttpTransport extends StreamableHTTPClientTransport {
   #isGivenUp = false;
 
   constructor(
-    { name, url, headers }: HttpServerConfig,
+    { name, url, headers, outbound }: HttpServerConfig,
     { clock, onTooMuch }: Pick<SessionOptions, 'clock' | 'onTooMuch'>,
   ) {
     super(new URL(url), {
       requestInit: { headers: { ...headers } },
-      fetch: createMcpFetch(name, (event) => this.#count(event)),
+      fetch: createMcpFetch(name, outbound, (event) => this.#count(event)),
       reconnectionOptions: {
         initialReconnectionDelay: 1000,
         maxReconnectionDelay: 30_000,
@@ -85,11 +86,16 @@ export class HttpTransport extends StreamableHTTPClientTransport {
  *
  * @param count receives each event, and each stream of events that is opened; returns false to end it
  */
-function createMcpFetch(server: string, count: (event: ArrivedEvent) => boolean): typeof globalThis.fetch {
+function createMcpFetch(
+  server: string,
+  outbound: Outbound | undefined,
+  count: (event: ArrivedEvent) => boolean,
+): typeof globalThis.fetch {
   const send = createBoundedFetch({
     connectMs: MCP_LIMITS.connectMs,
     createMeter: (headers) => new JsonMeter(MCP_LIMITS, areEvents(headers)),
     keepAliveMs: 1000,
+    outbound,
     createError: (refused, message) =>
       Object.assign(new Error(message), refused === 'redirected' && { kind: 'refused' }),
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { chmodSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { WATCH_MS } from '../../../../lib/cli/serve/file-watch.js';
+import { WATCH_MS } from '../../../../lib/cli/commands/serve/file-poller.js';
 import { systemClock } from '../../../../lib/common/clock.js';
 import { requireBuild } from '../../../project/files.js';
 import { sha256 } from '../../../support/http/api-key.js';

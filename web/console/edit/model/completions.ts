@@ -1,6 +1,7 @@
 import type { Json } from '../../../../lib/common/json/json.js';
 import type { CursorPlace } from './cursor-path.js';
 import { type Outline, type OutlinePart, partsIn } from './outline.js';
+import { fieldsAt } from './output-fields.js';
 import {
   divide,
   formatType,
@@ -37,7 +38,7 @@ export function propose(cursor: CursorPlace, outline: Outline, vocabulary: Vocab
   const inner = divide(cursor.path, outline.kind, vocabulary);
   const scope =
     inner.subPipeline === undefined ? outline : (outline.parts[inner.subPipeline]?.pipeline ?? outline);
-  if (cursor.template !== undefined) return proposeTemplate(cursor, inner, scope);
+  if (cursor.template !== undefined) return proposeTemplate(cursor, inner, scope, vocabulary);
   const options =
     cursor.kind === 'key'
       ? proposeKeys(cursor, inner, scope, vocabulary)
@@ -272,9 +273,14 @@ const NAMESPACES: readonly Proposal[] = [
   },
 ];
 
-function proposeTemplate(cursor: CursorPlace, inner: InnerPath, outline: Outline): Proposals {
+function proposeTemplate(
+  cursor: CursorPlace,
+  inner: InnerPath,
+  outline: Outline,
+  { tools }: Vocabulary,
+): Proposals {
   const { template = '' } = cursor;
-  const [written = ''] = /[\w.-]*$/.exec(template) ?? [];
+  const [written = ''] = /[\w.[\]-]*$/.exec(template) ?? [];
   const from = cursor.from + cursor.typed.length - written.length;
   // Only a path at the start of the template; after `??` stands a literal.
   if (written.length !== template.length) return { from, options: [] };
@@ -289,8 +295,31 @@ function proposeTemplate(cursor: CursorPlace, inner: InnerPath, outline: Outline
   const isList = inner.rest[2] === 'parallel_over';
   const paths = templatePaths(outline, own).filter(({ label }) => !isList || label !== 'item');
   const isRound = inner.rest[2] === 'repeat' && inner.rest[3] === 'until';
+  const fields = proposeFields(written, readableParts(outline, own), tools);
+  if (fields.length > 0) return { from, options: fields };
   const namespaces = NAMESPACES.filter(({ label }) => outline.kind !== 'plan' || label !== 'params.');
   return { from, options: [...(isRound ? [OUTPUT_OF_ROUND] : []), ...paths, ...namespaces] };
+}
+
+/** Lists the fields of the output of a task into which a path leads. */
+function proposeFields(
+  written: string,
+  parts: readonly OutlinePart[],
+  tools: Vocabulary['tools'],
+): Proposal[] {
+  const [, id = '', path = ''] = /^([\w-]+)\.output((?:\.[\w-]+|\[-?\d+\])*)\.[\w-]*$/.exec(written) ?? [];
+  const part = parts.find((each) => each.id === id);
+  const schema = part && tools.get(part.tool)?.output.schema;
+  if (part === undefined || schema === undefined) return [];
+  const start = `${id}.output`;
+  const found = fieldsAt(part.isFanOut ? { type: 'array', items: schema } : schema, path);
+  return found.map(({ name, type }, index) => ({
+    label: `${start}${path}.${name}`,
+    detail: type,
+    info: `A field of what ${part.tool} returns.`,
+    kind: 'value',
+    boost: 40 - index,
+  }));
 }
 
 function formatDefault(value: Json | undefined): string {

@@ -2,6 +2,7 @@ import { createSecEdgar } from './sec-edgar.js';
 import { createUrlSource } from './url.js';
 import { fileSource } from './file.js';
 import { callRegistered } from '../../../inputs/validate.js';
+import { shapeOfRegistered } from '../../../schemas/output-shape.js';
 import { type DataSource, defineTool } from '../../../tool.js';
 
 /** The sources that come with the package (D49); `sec` and `edgar` are short names of `sec_edgar`. */
@@ -26,6 +27,8 @@ export const fetchData = defineTool({
       'what the source gives; of the sources that are always there, status and source, and the data',
     type: 'any',
   },
+  deriveOutput: ({ source, ...inputs }, shapeOf, registries) =>
+    shapeOfRegistered(registries?.sources, source, inputs, shapeOf),
   run({ source: name, ...inputs }, context, registries) {
     return callRegistered('source', registries?.sources, name, inputs, context);
   },

@@ -4,6 +4,7 @@ import { parseCsv } from '../../../document-formats/csv.js';
 import { parseJsonWithPauses } from '../../../fetching/content.js';
 import { decodeText } from '../../../files/regular-file.js';
 import type { ToolContext } from '../../../tool.js';
+import { exactObject, TEXT_SCHEMA } from '../../../schemas/output.js';
 import { CONNECTION_INPUT } from '../../files/places.js';
 import { defineSource } from './source.js';
 
@@ -25,6 +26,12 @@ export const fileSource = defineSource({
     name: 'data',
     description: 'status: "success", source, path, and data: parsed JSON, the rows of a CSV file, or a text',
     type: 'object',
+    schema: exactObject({
+      status: { const: 'success' },
+      source: { const: 'file' },
+      path: TEXT_SCHEMA,
+      data: {},
+    }),
   },
   async fetch({ path, connection }, context) {
     const { bytes } = await context.files.read(path, connection ?? undefined);

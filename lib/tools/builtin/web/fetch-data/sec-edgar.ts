@@ -5,6 +5,7 @@ import { ellipsize, joinFirst } from '../../../../common/text.js';
 import { readContent } from '../../../fetching/content.js';
 import { assertStatus } from '../../../fetching/status.js';
 import type { DataSource, ToolContext } from '../../../tool.js';
+import { exactObject, TEXT_SCHEMA } from '../../../schemas/output.js';
 import { chooseFilings, type Filing, type FilingQuery, matchFilings, readFilings } from './filings.js';
 import { RateLimiter } from '../../../../common/scheduling/rate-limiter.js';
 import { type Registrant, RegistrantIndex } from './registrants.js';
@@ -32,6 +33,34 @@ const INDEX_AGE_MS = 24 * 3600 * 1000;
 /** Characters of a company, and companies, in a message. */
 const MAX_SHOWN_LENGTH = 100;
 const MAX_SHOWN = 20;
+
+const FILING_SCHEMA = exactObject({
+  form: TEXT_SCHEMA,
+  filing_date: TEXT_SCHEMA,
+  report_date: TEXT_SCHEMA,
+  accession_no: TEXT_SCHEMA,
+  url: TEXT_SCHEMA,
+  primary_document: TEXT_SCHEMA,
+});
+
+const SEC_SCHEMA = exactObject({
+  status: { const: 'success' },
+  source: { const: 'sec_edgar' },
+  results: {
+    type: 'array',
+    items: exactObject(
+      {
+        company_input: TEXT_SCHEMA,
+        company_name: TEXT_SCHEMA,
+        ticker: TEXT_SCHEMA,
+        cik: TEXT_SCHEMA,
+        filings: { type: 'array', items: FILING_SCHEMA },
+        facts: { type: 'object' },
+      },
+      ['facts'],
+    ),
+  },
+});
 
 /** The index of companies, or that which an attempt is reading. */
 interface KeptIndex {
@@ -71,12 +100,13 @@ export function createSecEdgar(options: SecEdgarOptions = {}): DataSource[] {
         'status: "success", source, results: for each company company_input, company_name, ticker, cik, filings (form, ' +
         'filing_date, report_date, accession_no, url, primary_document), and with facts the values of each concept',
       type: 'object',
+      schema: SEC_SCHEMA,
     },
     version: '1',
     async fetch(inputs, context) {
       const query = readQuery(inputs);
       const registrants = await edgar.find(textsOf(inputs.companies ?? inputs.ticker, 'companies'), context);
-      const results: unknown[] = [];
+      const results = [];
       for (const [input, registrant] of registrants)
         results.push(await edgar.describe(input, registrant, query, inputs.facts, context));
       return { status: 'success', source: 'sec_edgar', results };
@@ -152,7 +182,7 @@ class Edgar {
     query: FilingQuery,
     facts: readonly string[] | undefined,
     context: ToolContext,
-  ): Promise<Record<string, unknown>> {
+  ) {
     const { cik } = registrant;
     const submissions = await this.#get(`${this.#dataUrl}/submissions/CIK${cik}.json`, context);
     const filings = await this.#collect(submissions, cik, query, context);
@@ -184,7 +214,7 @@ class Edgar {
     return found;
   }
 
-  async #readFacts(cik: string, concepts: readonly string[], context: ToolContext): Promise<unknown> {
+  async #readFacts(cik: string, concepts: readonly string[], context: ToolContext): Promise<object> {
     const all = await this.#get(`${this.#dataUrl}/api/xbrl/companyfacts/CIK${cik}.json`, context);
     const taxonomies = isObject(all) && isObject(all['facts']) ? Object.values(all['facts']) : [];
     return Object.fromEntries(

@@ -3,10 +3,10 @@ import {
   defineTool,
   type InputDeclarations,
   type InputsOf,
-  type OutputDeclaration,
   type ToolContext,
   type ToolDeclaration,
 } from '../../../tool.js';
+import type { OutputDeclaration, ReturnOf } from '../../../schemas/output.js';
 
 const OUTPUT: OutputDeclaration = {
   name: 'data',
@@ -15,9 +15,12 @@ const OUTPUT: OutputDeclaration = {
 };
 
 /** A source as authors declare it: its inputs are further inputs of the task, with the metadata and checks of a tool. */
-export interface SourceDeclaration<M extends InputDeclarations> extends ToolDeclaration<M> {
+export interface SourceDeclaration<
+  M extends InputDeclarations,
+  O extends OutputDeclaration = OutputDeclaration,
+> extends ToolDeclaration<M, O> {
   /** Finds the data, with `context.fetch`, `context.files` or what the author likes; errors are those of a tool. */
-  readonly fetch: (inputs: InputsOf<M>, context: ToolContext) => unknown;
+  readonly fetch: (inputs: InputsOf<M>, context: ToolContext) => ReturnOf<O>;
 }
 
 /**
@@ -31,10 +34,10 @@ export interface SourceDeclaration<M extends InputDeclarations> extends ToolDecl
  * @throws TypeError when the name is not made of lower-case letters, digits and `_`, or an input is called `source`, and
  * for a mistake in the declaration, as defineTool does
  */
-export function defineSource<const M extends InputDeclarations>({
-  fetch,
-  ...declaration
-}: SourceDeclaration<M>): DataSource {
+export function defineSource<
+  const M extends InputDeclarations,
+  const O extends OutputDeclaration = OutputDeclaration,
+>({ fetch, ...declaration }: SourceDeclaration<M, O>): DataSource {
   if (typeof fetch !== 'function')
     throw new TypeError(`the source "${declaration.name}" cannot be defined: it has no function "fetch"`);
   return sourceOf<M>({ version: String(fetch), ...declaration, run: fetch });

@@ -2,9 +2,14 @@ import { ToolError } from '../../../../common/errors.js';
 import type { Json } from '../../../../common/json/json.js';
 import { URL_CACHE_LIMITS } from '../../../../common/limits.js';
 import { decodeBody, readContent, readMediaType } from '../../../fetching/content.js';
-import { readRequestHeaders } from '../../../fetching/request.js';
+import {
+  CLIENT_CERTIFICATE_INPUT,
+  readClientCertificate,
+  readRequestHeaders,
+} from '../../../fetching/request.js';
 import { assertStatus } from '../../../fetching/status.js';
 import type { DataSource, FetchedResponse, ToolContext } from '../../../tool.js';
+import { exactObject, TEXT_SCHEMA } from '../../../schemas/output.js';
 import { defineSource } from './source.js';
 
 /** A response that the server may call unchanged. */
@@ -68,6 +73,7 @@ export function createUrlSource(): DataSource {
       url: { type: 'string', minLength: 1, required: true, description: 'where it is, with http or https' },
       method: { type: 'string', enum: ['GET', 'POST'], default: 'GET', description: 'the method' },
       headers: { type: 'object', description: 'headers by name; null leaves one out' },
+      client_certificate: CLIENT_CERTIFICATE_INPUT,
       timeout: {
         type: 'number',
         minimum: 0.001,
@@ -81,15 +87,24 @@ export function createUrlSource(): DataSource {
       name: 'data',
       description: 'status: "success", source, url, content_type, and data: parsed JSON, a text, or a file',
       type: 'object',
+      schema: exactObject({
+        status: { const: 'success' },
+        source: { const: 'url' },
+        url: TEXT_SCHEMA,
+        content_type: TEXT_SCHEMA,
+        data: {},
+      }),
     },
-    async fetch({ url, method, headers: given, timeout }, context) {
+    async fetch({ url, method, headers: given, client_certificate, timeout }, context) {
       const headers = readRequestHeaders(given ?? {});
-      const key = JSON.stringify([context.tenant_id, url, headers]);
+      const clientCertificate = readClientCertificate(client_certificate);
+      const key = JSON.stringify([context.tenant_id, url, headers, clientCertificate?.cert]);
       const cached = method === 'GET' ? cache.get(key) : undefined;
       let response = await context.fetch(url, {
         method,
         headers: { ...cached?.conditions, ...headers },
         timeoutMs: timeout * 1000,
+        clientCertificate,
       });
       if (cached !== undefined && response.status === 304) {
         response = cached.response;

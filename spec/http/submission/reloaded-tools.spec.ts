@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { ReloadTarget } from '../../lib/http/reload.js';
-import { builtinCatalog } from '../../lib/tools/catalog.js';
-import { defineTool, type Tool } from '../../lib/tools/tool.js';
-import { ControlledTool } from '../support/controlled-tool.js';
-import { settleUntil } from '../support/deferred.js';
-import { startTestServer, type TestServer } from '../support/http/test-server.js';
-import { useTemporaryFolder } from '../support/temporary-folder.js';
+import type { ReloadTarget } from '../../../lib/http/reload.js';
+import { builtinCatalog } from '../../../lib/tools/catalog.js';
+import { defineTool, type Tool } from '../../../lib/tools/tool.js';
+import { ControlledTool } from '../../support/controlled-tool.js';
+import { settleUntil } from '../../support/deferred.js';
+import { startTestServer, type TestServer } from '../../support/http/test-server.js';
+import { useTemporaryFolder } from '../../support/temporary-folder.js';
 
 const toolOf = (name: string, run: () => unknown): Tool =>
   defineTool({ name, description: 'd', inputs: {}, version: String(run), run });

@@ -1,22 +1,22 @@
 import { Option } from 'clipanion';
-import type { NamedPipelineDetails } from '../../client/requests.js';
-import { formatCount } from '../../common/text.js';
-import type { CliContext } from '../context.js';
-import { EXIT, type ExitStatus } from '../exit-status.js';
-import { flagOption, ServerCommand, textOption } from '../input/shared-options.js';
-import { UsageError } from '../input/usage-errors.js';
-import { statusFormatter } from '../render/run-summary.js';
-import { printJson } from '../render/stdout.js';
-import { detectTerminal, type Terminal } from '../render/terminal.js';
-import { formatAge, toSingleLine, wrapLine } from '../render/text.js';
-import { describeParam } from '../run/submission.js';
-import { type Field, fieldLines } from '../runs/show-run.js';
+import type { FolderPipelineDetails } from '../../../client/requests.js';
+import { formatCount } from '../../../common/text.js';
+import type { CliContext } from '../../context.js';
+import { EXIT, type ExitStatus } from '../../exit-status.js';
+import { flagOption, ServerCommand, textOption } from '../../input/shared-options.js';
+import { UsageError } from '../../input/usage-errors.js';
+import { statusFormatter } from '../../render/run-summary.js';
+import { printJson } from '../../render/stdout.js';
+import { detectTerminal, type Terminal } from '../../render/terminal.js';
+import { formatAge, toSingleLine, wrapLine } from '../../render/text.js';
+import { describeParam } from '../../run/submission.js';
+import { type Field, fieldLines } from '../../runs/show-run.js';
 import {
   callNamed,
   describeNext,
   describeSchedule,
   NAMED_TENANT_OPTION,
-  PIPELINE_ID,
+  NAMED_ID,
 } from './named-pipeline.js';
 
 export class PipelinesShowCommand extends ServerCommand {
@@ -31,7 +31,7 @@ export class PipelinesShowCommand extends ServerCommand {
     ],
   });
 
-  id = Option.String(PIPELINE_ID);
+  id = Option.String(NAMED_ID);
   tenant = textOption`--tenant ${NAMED_TENANT_OPTION}`;
   text = flagOption`--text print the text of its file instead`;
   json = flagOption`--json print what the server knows of it, with its graph, as one JSON document`;
@@ -51,7 +51,7 @@ export class PipelinesShowCommand extends ServerCommand {
   }
 }
 
-function printPipeline(named: NamedPipelineDetails, { stdout, env, clock }: CliContext): void {
+function printPipeline(named: FolderPipelineDetails, { stdout, env, clock }: CliContext): void {
   const terminal = detectTerminal(stdout, env);
   const { style } = terminal;
   const section = (title: string, lines: readonly string[]): string[] =>
@@ -72,7 +72,7 @@ function printPipeline(named: NamedPipelineDetails, { stdout, env, clock }: CliC
   stdout.write(`${lines.join('\n')}\n`);
 }
 
-function listFields(named: NamedPipelineDetails, now: number): Field[] {
+function listFields(named: FolderPipelineDetails, now: number): Field[] {
   const { id, kind, tenant_id: tenant, file, goal, description, schedule } = named;
   const next = schedule && [describeNext(schedule, now), ...schedule.next_runs.slice(0, 1)].join(', ');
   return [
@@ -89,25 +89,25 @@ function listFields(named: NamedPipelineDetails, now: number): Field[] {
   ];
 }
 
-function describeState({ ok, stale }: NamedPipelineDetails): string | null {
+function describeState({ ok, stale }: FolderPipelineDetails): string | null {
   if (ok) return null;
   return stale ? 'has errors; the last version without any is in use' : 'has errors';
 }
 
-function describeLastDue({ schedule }: NamedPipelineDetails): string | null {
+function describeLastDue({ schedule }: FolderPipelineDetails): string | null {
   const last = schedule?.last ?? null;
   if (last === null) return null;
   const { due_at: dueAt, outcome, reason } = last;
   return toSingleLine([dueAt, outcome, ...(reason === undefined ? [] : [reason])].join(', '));
 }
 
-function describeWebhook({ webhook }: NamedPipelineDetails): string | null {
+function describeWebhook({ webhook }: FolderPipelineDetails): string | null {
   return webhook && `POST ${webhook.path}${webhook.ready ? '' : ' (its secret is missing)'}`;
 }
 
 const MOST_PROBLEMS = 20;
 
-function listProblems({ problems }: NamedPipelineDetails): string[] {
+function listProblems({ problems }: FolderPipelineDetails): string[] {
   const shown = problems.slice(0, MOST_PROBLEMS).map(({ severity, line, message }) => {
     const place = line === undefined ? '' : `line ${line}: `;
     return `  ${toSingleLine(`${severity}: ${place}${message}`)}`;
@@ -116,7 +116,7 @@ function listProblems({ problems }: NamedPipelineDetails): string[] {
   return hidden === 0 ? shown : [...shown, `  … ${formatCount(hidden, 'more problem')}; --json prints all`];
 }
 
-function listRuns({ last_runs: runs }: NamedPipelineDetails, { style }: Terminal, now: number): string[] {
+function listRuns({ last_runs: runs }: FolderPipelineDetails, { style }: Terminal, now: number): string[] {
   return runs.map(
     ({ run_id: id, status, created_at: createdAt }) =>
       `  ${id}  ${statusFormatter(status, style)(status)}, ${formatAge(now - Date.parse(createdAt))} ago`,

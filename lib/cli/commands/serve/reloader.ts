@@ -1,9 +1,15 @@
-import { type Clock, toIsoTime } from '../../common/clock.js';
-import { errorMessage } from '../../common/errors.js';
-import type { Environment } from '../../common/config/environment.js';
-import type { Log } from '../../http/logging/log.js';
-import type { Reload, ReloadCause, ReloadChange, ReloadListener, ServerReload } from '../../http/reload.js';
-import { FileWatch, type InspectFile } from './file-watch.js';
+import { type Clock, toIsoTime } from '../../../common/clock.js';
+import { errorMessage } from '../../../common/errors.js';
+import type { Environment } from '../../../common/config/environment.js';
+import type { Log } from '../../../http/logging/log.js';
+import type {
+  Reload,
+  ReloadCause,
+  ReloadChange,
+  ReloadListener,
+  ServerReload,
+} from '../../../http/reload.js';
+import { FilePoller, type InspectFile } from './file-poller.js';
 
 /** One kind of configuration that a server reads again: keys, secrets, tools, settings. */
 export interface ReloadedPart {
@@ -59,7 +65,7 @@ export interface ReloaderOptions {
  */
 export class Reloader implements ServerReload {
   readonly #options: ReloaderOptions;
-  readonly #watch: FileWatch;
+  readonly #watch: FilePoller;
   #last: Reload | undefined;
   /** The reload that is going on, after all before it. */
   #running: Promise<unknown> = Promise.resolve();
@@ -72,7 +78,7 @@ export class Reloader implements ServerReload {
     const onChange = async (files: ReadonlySet<string>): Promise<void> => {
       await this.#enqueue(() => this.#reload('file', files));
     };
-    this.#watch = new FileWatch(() => this.#files(), onChange, clock, inspect);
+    this.#watch = new FilePoller(() => this.#files(), onChange, clock, inspect);
   }
 
   get last(): Reload | undefined {

@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
-import type { ServerConfig } from '../../common/config/server-config.js';
-import { distFile } from '../../common/files.js';
-import type { Launcher } from '../../common/workers/launcher.js';
-import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
-import type { CliContext } from '../context.js';
+import type { ServerConfig } from '../../../common/config/server-config.js';
+import { distFile } from '../../../common/files.js';
+import type { Launcher } from '../../../common/workers/launcher.js';
+import type { ProgramLauncher } from '../../../common/workers/programs/program-launcher.js';
+import type { CliContext } from '../../context.js';
 
 /** The parts of a server that are loaded when one starts. */
-export type ServerModule = typeof import('../lazy/server.js');
+export type ServerModule = typeof import('../../lazy/server.js');
 
 /** The processes that work for a server. */
 export interface ServerProcesses {

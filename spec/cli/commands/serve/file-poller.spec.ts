@@ -1,21 +1,21 @@
 import { expect } from 'chai';
 import { renameSync, symlinkSync } from 'node:fs';
-import { FileWatch, inspectFiles, WATCH_MS } from '../../../lib/cli/serve/file-watch.js';
-import { ManualClock } from '../../support/manual-clock.js';
-import { TemporaryFolder } from '../../support/temporary-folder.js';
+import { FilePoller, inspectFiles, WATCH_MS } from '../../../../lib/cli/commands/serve/file-poller.js';
+import { ManualClock } from '../../../support/manual-clock.js';
+import { TemporaryFolder } from '../../../support/temporary-folder.js';
 
-describe('FileWatch', () => {
+describe('FilePoller', () => {
   const files = new Map<string, string>();
   let clock: ManualClock;
   let changes: string[][];
-  let watch: FileWatch;
+  let watch: FilePoller;
 
   beforeEach(async () => {
     files.clear();
     files.set('/a', 'a1').set('/b', 'b1');
     clock = new ManualClock();
     changes = [];
-    watch = new FileWatch(
+    watch = new FilePoller(
       () => ['/a', '/b', '/a'],
       async (changed) => void changes.push([...changed]),
       clock,
@@ -68,7 +68,7 @@ describe('FileWatch', () => {
   });
 
   it('reports what has changed since the files were seen, before it has started', async () => {
-    const other = new FileWatch(
+    const other = new FilePoller(
       () => ['/a'],
       async (changed) => void changes.push([...changed]),
       clock,

@@ -1,8 +1,8 @@
 import { Option } from 'clipanion';
-import type { WavetrainClient } from '../../client/client.js';
-import { errorCode, errorMessage } from '../../common/errors.js';
-import type { ExitStatus } from '../exit-status.js';
-import { readValues } from '../input/load-definition.js';
+import type { WavetrainClient } from '../../../client/client.js';
+import { errorCode, errorMessage } from '../../../common/errors.js';
+import type { ExitStatus } from '../../exit-status.js';
+import { readValues } from '../../input/load-definition.js';
 import {
   BREAK_BEFORE_OPTION,
   BREAK_ON_FAILURE_OPTION,
@@ -13,13 +13,13 @@ import {
   SERVER_OPTION,
   textOption,
   VERBOSE_OPTION,
-} from '../input/shared-options.js';
-import { UsageError } from '../input/usage-errors.js';
-import { PROGRAM } from '../package-info.js';
-import { serverFlag } from '../render/run-summary.js';
-import { assertFlagsFit, describeParams, type FlagValues, readRunValues } from '../run/submission.js';
-import { showAccepted } from '../runs/submit.js';
-import { callNamed, NAMED_TENANT_OPTION, PIPELINE_ID } from './named-pipeline.js';
+} from '../../input/shared-options.js';
+import { UsageError } from '../../input/usage-errors.js';
+import { PROGRAM } from '../../package-info.js';
+import { serverFlag } from '../../render/run-summary.js';
+import { assertFlagsFit, describeParams, type FlagValues, readRunValues } from '../../run/submission.js';
+import { showAccepted } from '../../runs/submit.js';
+import { callNamed, NAMED_TENANT_OPTION, NAMED_ID } from './named-pipeline.js';
 
 export class PipelinesRunCommand extends RunValuesCommand {
   static override paths = [['pipelines', 'run']];
@@ -38,7 +38,7 @@ export class PipelinesRunCommand extends RunValuesCommand {
     ],
   });
 
-  id = Option.String(PIPELINE_ID);
+  id = Option.String(NAMED_ID);
   breakBefore = listOption`--break-before ${BREAK_BEFORE_OPTION}`;
   breakOnFailure = flagOption`--break-on-failure ${BREAK_ON_FAILURE_OPTION}`;
   tenant = textOption`--tenant ${NAMED_TENANT_OPTION}`;

@@ -1,10 +1,14 @@
 import { expect } from 'chai';
-import { WavetrainError } from '../../../lib/common/errors.js';
-import { type ReloadedPart, Reloader, type ReadVariables } from '../../../lib/cli/serve/reloader.js';
-import { WATCH_MS } from '../../../lib/cli/serve/file-watch.js';
-import type { Reload, ReloadChange } from '../../../lib/http/reload.js';
-import { deferred, settle } from '../../support/deferred.js';
-import { ManualClock } from '../../support/manual-clock.js';
+import { WavetrainError } from '../../../../lib/common/errors.js';
+import {
+  type ReloadedPart,
+  Reloader,
+  type ReadVariables,
+} from '../../../../lib/cli/commands/serve/reloader.js';
+import { WATCH_MS } from '../../../../lib/cli/commands/serve/file-poller.js';
+import type { Reload, ReloadChange } from '../../../../lib/http/reload.js';
+import { deferred, settle } from '../../../support/deferred.js';
+import { ManualClock } from '../../../support/manual-clock.js';
 
 describe('Reloader', () => {
   let clock: ManualClock;

@@ -1,13 +1,13 @@
-import type { WavetrainClient } from '../../client/client.js';
-import type { NamedPipeline } from '../../client/requests.js';
-import { errorCode, WavetrainError } from '../../common/errors.js';
-import { nearest } from '../../definition/did-you-mean.js';
-import type { CliContext } from '../context.js';
-import { UsageError } from '../input/usage-errors.js';
-import { PROGRAM } from '../package-info.js';
-import { serverFlag } from '../render/run-summary.js';
-import { formatAge } from '../render/text.js';
-import { callServer, type ServerFlags } from '../runs/server-client.js';
+import type { WavetrainClient } from '../../../client/client.js';
+import type { FolderPipeline } from '../../../client/requests.js';
+import { errorCode, WavetrainError } from '../../../common/errors.js';
+import { nearest } from '../../../definition/did-you-mean.js';
+import type { CliContext } from '../../context.js';
+import { UsageError } from '../../input/usage-errors.js';
+import { PROGRAM } from '../../package-info.js';
+import { serverFlag } from '../../render/run-summary.js';
+import { formatAge } from '../../render/text.js';
+import { callServer, type ServerFlags } from '../../runs/server-client.js';
 
 export interface NamedFlags extends ServerFlags {
   readonly id: string;
@@ -15,10 +15,10 @@ export interface NamedFlags extends ServerFlags {
 }
 
 /** The options of a command on a definition in the folder of a server, as its help describes them. */
-export const PIPELINE_ID = { name: 'ID', required: true } as const;
+export const NAMED_ID = { name: 'ID', required: true } as const;
 export const NAMED_TENANT_OPTION = '<ID> tenant whose pipeline it is; default "default"';
 
-export const NO_FOLDER =
+export const NO_PIPELINE_FOLDER =
   'the server has no folder of pipelines: start it with SERVICE_PIPELINES=FOLDER, the folder of your files';
 
 /** Calls a server about one definition of its folder. Says which one may be meant when there is none with that id. */
@@ -45,7 +45,7 @@ async function explain(
   client: WavetrainClient,
 ): Promise<unknown> {
   const { enabled } = await client.pipelines.list({ tenant_id: tenant, limit: 1 });
-  if (!enabled) return new WavetrainError('pipeline_not_found', NO_FOLDER, { cause: error });
+  if (!enabled) return new WavetrainError('pipeline_not_found', NO_PIPELINE_FOLDER, { cause: error });
   const ids: string[] = [];
   for await (const pipeline of client.pipelines.all({ tenant_id: tenant })) ids.push(pipeline.id);
   if (ids.includes(id)) {
@@ -62,14 +62,14 @@ async function explain(
 }
 
 /** As in `0 6 * * 1-5 Europe/Berlin`; null when there is none. */
-export function describeSchedule(schedule: NamedPipeline['schedule']): string | null {
+export function describeSchedule(schedule: FolderPipeline['schedule']): string | null {
   if (schedule === null) return null;
   const { cron, timezone } = schedule;
   return `${cron.join('; ')}${timezone === 'UTC' ? '' : ` ${timezone}`}`;
 }
 
 /** As in `in 3 h`. */
-export function describeNext(schedule: NamedPipeline['schedule'], now: number): string {
+export function describeNext(schedule: FolderPipeline['schedule'], now: number): string {
   if (schedule === null) return '-';
   const [next] = schedule.next_runs;
   if (schedule.paused) return 'paused';
@@ -77,6 +77,6 @@ export function describeNext(schedule: NamedPipeline['schedule'], now: number): 
 }
 
 /** The first error of a file as it is now; undefined when it has none. */
-export function findError({ ok, problems }: NamedPipeline): string | undefined {
+export function firstError({ ok, problems }: FolderPipeline): string | undefined {
   return ok ? undefined : problems.find(({ severity }) => severity === 'error')?.message;
 }

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { Clock } from '../../common/clock.js';
+import type { Clock } from '../../../common/clock.js';
 
 /** Milliseconds between two looks at the files; and after one that has found a change, which must not go on. */
 export const WATCH_MS = { poll: 2000, settle: 300 } as const;
@@ -12,7 +12,7 @@ export type InspectFile = (path: string) => Promise<string>;
  * events of the system get lost when an editor renames a new file into place, when Kubernetes swaps a link, and on file
  * systems of a network. A change counts when it is the same at two looks, so no half-written file is read.
  */
-export class FileWatch {
+export class FilePoller {
   readonly #files: () => Iterable<string>;
   readonly #onChange: (files: ReadonlySet<string>) => Promise<void>;
   readonly #clock: Clock;

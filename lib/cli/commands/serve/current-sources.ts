@@ -1,5 +1,5 @@
-import type { ModelAccess } from '../../models/models.js';
-import type { Connection, ConnectionSource } from '../../tools/connections/connection.js';
+import type { ModelAccess } from '../../../models/models.js';
+import type { Connection, ConnectionSource } from '../../../tools/connections/connection.js';
 
 /** The connections of a server (D92). A call finds those of the file as it was read last. */
 export class CurrentConnections implements ConnectionSource {

@@ -1,14 +1,14 @@
 import { Option } from 'clipanion';
-import { EXIT, type ExitStatus } from '../exit-status.js';
-import { ServerCommand, flagOption, textOption } from '../input/shared-options.js';
-import { PROGRAM } from '../package-info.js';
-import { serverFlag } from '../render/run-summary.js';
-import { printJson } from '../render/stdout.js';
-import { callNamed, NAMED_TENANT_OPTION, PIPELINE_ID } from './named-pipeline.js';
+import { EXIT, type ExitStatus } from '../../exit-status.js';
+import { ServerCommand, flagOption, textOption } from '../../input/shared-options.js';
+import { PROGRAM } from '../../package-info.js';
+import { serverFlag } from '../../render/run-summary.js';
+import { printJson } from '../../render/stdout.js';
+import { callNamed, NAMED_TENANT_OPTION, NAMED_ID } from './named-pipeline.js';
 
 /** Base of the commands that write into a file of the server whether its schedule rests. */
 abstract class PauseCommand extends ServerCommand {
-  id = Option.String(PIPELINE_ID);
+  id = Option.String(NAMED_ID);
   tenant = textOption`--tenant ${NAMED_TENANT_OPTION}`;
   json = flagOption`--json print the file and its version as one JSON document`;
 

@@ -1,14 +1,14 @@
-import type { NamedPipeline, NamedPipelinePage } from '../../client/requests.js';
-import type { WavetrainClient } from '../../client/client.js';
-import { EXIT, type ExitStatus } from '../exit-status.js';
-import { ServerCommand, flagOption, textOption } from '../input/shared-options.js';
-import { statusFormatter } from '../render/run-summary.js';
-import { printJson } from '../render/stdout.js';
-import { type Column, formatColumns } from '../render/table.js';
-import { detectTerminal, type Terminal } from '../render/terminal.js';
-import { formatAge, toSingleLine, wrapLine } from '../render/text.js';
-import { callServer } from '../runs/server-client.js';
-import { describeNext, describeSchedule, findError, NO_FOLDER } from './named-pipeline.js';
+import type { FolderPipeline, FolderPipelinePage } from '../../../client/requests.js';
+import type { WavetrainClient } from '../../../client/client.js';
+import { EXIT, type ExitStatus } from '../../exit-status.js';
+import { ServerCommand, flagOption, textOption } from '../../input/shared-options.js';
+import { statusFormatter } from '../../render/run-summary.js';
+import { printJson } from '../../render/stdout.js';
+import { type Column, formatColumns } from '../../render/table.js';
+import { detectTerminal, type Terminal } from '../../render/terminal.js';
+import { formatAge, toSingleLine, wrapLine } from '../../render/text.js';
+import { callServer } from '../../runs/server-client.js';
+import { describeNext, describeSchedule, firstError, NO_PIPELINE_FOLDER } from './named-pipeline.js';
 
 /** The largest page of a server. */
 const PER_PAGE = 500;
@@ -40,7 +40,7 @@ export class PipelinesListCommand extends ServerCommand {
     }
     const lines = formatPipelines(pipelines, detectTerminal(stdout, env), clock.now());
     stdout.write(`${lines.join('\n')}\n`);
-    if (!enabled) stderr.write(`${wrapLine(NO_FOLDER, detectTerminal(stderr, env)).join('\n')}\n`);
+    if (!enabled) stderr.write(`${wrapLine(NO_PIPELINE_FOLDER, detectTerminal(stderr, env)).join('\n')}\n`);
     return EXIT.done;
   }
 }
@@ -48,7 +48,7 @@ export class PipelinesListCommand extends ServerCommand {
 async function readAll(
   client: WavetrainClient,
   tenant_id: string | undefined,
-): Promise<Pick<NamedPipelinePage, 'enabled' | 'pipelines'>> {
+): Promise<Pick<FolderPipelinePage, 'enabled' | 'pipelines'>> {
   const query = { tenant_id, limit: PER_PAGE };
   const { enabled, ...first } = await client.pipelines.list(query);
   const pipelines = [...first.pipelines];
@@ -60,38 +60,38 @@ async function readAll(
   return { enabled, pipelines };
 }
 
-function formatPipelines(rows: readonly NamedPipeline[], terminal: Terminal, now: number): string[] {
+function formatPipelines(rows: readonly FolderPipeline[], terminal: Terminal, now: number): string[] {
   const { style } = terminal;
   if (rows.length === 0) return [style.dim('no pipelines found')];
   const hasTenants = new Set(rows.map(({ tenant_id: id }) => id)).size > 1;
-  const tenant: Column<NamedPipeline> = { heading: 'TENANT', cell: ({ tenant_id: id }) => toSingleLine(id) };
-  const columns: Column<NamedPipeline>[] = [
+  const tenant: Column<FolderPipeline> = { heading: 'TENANT', cell: ({ tenant_id: id }) => toSingleLine(id) };
+  const columns: Column<FolderPipeline>[] = [
     { heading: 'ID', cell: formatId },
     ...(hasTenants ? [tenant] : []),
     { heading: 'SCHEDULE', cell: ({ schedule }) => describeSchedule(schedule) ?? '-', dispensable: 1 },
     { heading: 'NEXT', cell: ({ schedule }) => describeNext(schedule, now) },
     { heading: 'LAST RUN', cell: (row) => formatLastRun(row, now) },
   ];
-  const last: Column<NamedPipeline> = { heading: 'GOAL OR ERROR', cell: formatGoal, hasSentences: true };
-  const paint = (line: string, { last_runs: [run] }: NamedPipeline): string =>
+  const last: Column<FolderPipeline> = { heading: 'GOAL OR ERROR', cell: formatGoal, hasSentences: true };
+  const paint = (line: string, { last_runs: [run] }: FolderPipeline): string =>
     run === undefined
       ? line
       : line.replace(` ${run.status}`, ` ${statusFormatter(run.status, style)(run.status)}`);
   return formatColumns({ rows, columns, last, paint }, terminal);
 }
 
-function formatId({ id, kind }: NamedPipeline): string {
+function formatId({ id, kind }: FolderPipeline): string {
   return kind === 'plan' ? `${id} (plan)` : id;
 }
 
-function formatLastRun({ last_runs: [run] }: NamedPipeline, now: number): string {
+function formatLastRun({ last_runs: [run] }: FolderPipeline, now: number): string {
   return run === undefined ? '-' : `${run.status}, ${formatAge(now - Date.parse(run.created_at))} ago`;
 }
 
 /** Of a goal or an error in a file or a pipe. */
 const MOST_CHARACTERS = 200;
 
-function formatGoal(pipeline: NamedPipeline): string {
-  const error = findError(pipeline);
+function formatGoal(pipeline: FolderPipeline): string {
+  const error = firstError(pipeline);
   return toSingleLine((error === undefined ? pipeline.goal : `error: ${error}`).slice(0, MOST_CHARACTERS));
 }

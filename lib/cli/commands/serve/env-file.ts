@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
-import { VARIABLES } from '../../common/config/config.js';
-import type { Environment } from '../../common/config/environment.js';
-import { nearest } from '../../definition/did-you-mean.js';
-import type { CliContext } from '../context.js';
-import { readEnvVariables } from '../input/flags.js';
+import { VARIABLES } from '../../../common/config/config.js';
+import type { Environment } from '../../../common/config/environment.js';
+import { nearest } from '../../../definition/did-you-mean.js';
+import type { CliContext } from '../../context.js';
+import { readEnvVariables } from '../../input/flags.js';
 import type { ReadVariables, ReloadedVariables } from './reloader.js';
 
 /**

@@ -3,13 +3,13 @@ import { pathOfRun } from '../../../lib/common/wire/run-summary.js';
 import { formatInteger, formatTime } from '../../shared/model/format.js';
 import type { AuditFilters } from './audit-filters.js';
 
-interface AuditTableProps {
+interface EntryTableProps {
   readonly entries: readonly AuditEntry[];
   readonly onFilter: (changed: Partial<AuditFilters>) => void;
 }
 
 /** The entries as a table, whose buttons show only entries of the same kind. */
-export function AuditTable({ entries, onFilter }: AuditTableProps) {
+export function EntryTable({ entries, onFilter }: EntryTableProps) {
   const hasTenants = entries.some(({ tenant_id }) => tenant_id !== entries[0]?.tenant_id);
   return (
     <div class="wide">
@@ -35,7 +35,7 @@ export function AuditTable({ entries, onFilter }: AuditTableProps) {
   );
 }
 
-interface AuditRowProps extends Pick<AuditTableProps, 'onFilter'> {
+interface AuditRowProps extends Pick<EntryTableProps, 'onFilter'> {
   readonly entry: AuditEntry;
   readonly hasTenants: boolean;
 }
@@ -89,7 +89,7 @@ function FilterButton({ text, onClick }: { readonly text: string; readonly onCli
 function AuditObject({
   object: { kind, id },
   onFilter,
-}: Pick<AuditEntry, 'object'> & Pick<AuditTableProps, 'onFilter'>) {
+}: Pick<AuditEntry, 'object'> & Pick<EntryTableProps, 'onFilter'>) {
   if (id === null) return <span>{kind}</span>;
   const show = (): void => onFilter({ object: `${kind}:${id}` });
   if (kind !== 'run') return <FilterButton text={`${kind} ${id}`} onClick={show} />;

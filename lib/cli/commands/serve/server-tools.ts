@@ -1,14 +1,14 @@
-import { readConfig } from '../../common/config/config.js';
-import type { Environment } from '../../common/config/environment.js';
-import type { ServerConfig } from '../../common/config/server-config.js';
-import type { Log } from '../../http/logging/log.js';
-import { compareNamed } from '../../http/reload.js';
-import type { Catalog } from '../../tools/catalog.js';
-import type { EvaluateExpression } from '../../tools/expressions/evaluate.js';
-import type { McpServers } from '../../tools/mcp/servers.js';
-import type { Tool } from '../../tools/tool.js';
-import type { CliContext } from '../context.js';
-import { loadCatalog } from '../input/load-definition.js';
+import { readConfig } from '../../../common/config/config.js';
+import type { Environment } from '../../../common/config/environment.js';
+import type { ServerConfig } from '../../../common/config/server-config.js';
+import type { Log } from '../../../http/logging/log.js';
+import { compareNamed } from '../../../http/reload.js';
+import type { Catalog } from '../../../tools/catalog.js';
+import type { EvaluateExpression } from '../../../tools/expressions/evaluate.js';
+import type { McpServers } from '../../../tools/mcp/servers.js';
+import type { Tool } from '../../../tools/tool.js';
+import type { CliContext } from '../../context.js';
+import { loadCatalog } from '../../input/load-definition.js';
 import type { ReadPart } from './reloader.js';
 import type { ServerModule, ServerProcesses } from './server-processes.js';
 

@@ -1,0 +1,88 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { errorMessage, invalidVariable } from '../errors.js';
+import { splitNetworks } from '../requests/network-list.js';
+import { Outbound } from '../requests/outbound.js';
+import type { Environment, EnvironmentVariable } from './environment.js';
+
+const EXAMPLE = 'http://proxy.example:3128';
+const CA_FILE = 'SERVICE_CA_FILE';
+
+/** The variables of proxies and certificates, in the order in which `doctor` lists them. */
+export const OUTBOUND_VARIABLES: readonly EnvironmentVariable[] = [
+  // Their addresses may have passwords.
+  { name: 'HTTP_PROXY', description: 'proxy of requests with http, as in http://proxy:3128', secret: true },
+  { name: 'HTTPS_PROXY', description: 'proxy of requests with https', secret: true },
+  {
+    name: 'NO_PROXY',
+    description:
+      'hosts, addresses and networks that are reached without a proxy, separated by commas; * for all',
+    secret: false,
+  },
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'].map((name) => ({
+    name: `SERVICE_${name}`,
+    description: `takes the place of ${name}`,
+    secret: name !== 'NO_PROXY',
+  })),
+  {
+    name: CA_FILE,
+    description: 'PEM file with certificates of authorities that are trusted beside the built-in ones',
+    secret: false,
+  },
+];
+
+/**
+ * Reads the proxies and the certificates of requests; undefined when nothing is configured.
+ *
+ * @throws WavetrainError `bad_usage` with the variable and an example
+ */
+export function readOutbound(env: Environment): Outbound | undefined {
+  const httpProxy = readProxy(env, 'HTTP_PROXY');
+  const httpsProxy = readProxy(env, 'HTTPS_PROXY');
+  const authorities = readAuthorities(env[CA_FILE]?.trim() ?? '');
+  if (httpProxy === undefined && httpsProxy === undefined && authorities.length === 0) return undefined;
+  const noProxy = splitNetworks(find(env, 'NO_PROXY')?.value ?? '');
+  return new Outbound({ httpProxy, httpsProxy, noProxy, authorities });
+}
+
+interface Setting {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The variable of this name that counts: that of the service, and of the others the lower case. */
+function find(env: Environment, name: string): Setting | undefined {
+  const names = [`SERVICE_${name}`, `service_${name.toLowerCase()}`, name.toLowerCase(), name];
+  for (const each of names) {
+    const value = env[each]?.trim() ?? '';
+    if (value !== '') return { name: each, value };
+  }
+  return undefined;
+}
+
+function readProxy(env: Environment, variable: string): URL | undefined {
+  const found = find(env, variable);
+  if (found === undefined) return undefined;
+  const { name, value } = found;
+  const text = value.includes('://') ? value : `http://${value}`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  // The value may have a password.
+  throw invalidVariable(name, `must be the address of a proxy that speaks HTTP, as in ${name}=${EXAMPLE}`);
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function readAuthorities(file: string): string[] {
+  if (file === '') return [];
+  let certificates: string[];
+  try {
+    certificates = readFileSync(file, 'utf8').match(CERTIFICATE) ?? [];
+    for (const certificate of certificates) new X509Certificate(certificate);
+  } catch (cause) {
+    throw invalidVariable(CA_FILE, `must be a file with certificates as PEM: ${errorMessage(cause)}`, cause);
+  }
+  if (certificates.length === 0)
+    throw invalidVariable(CA_FILE, `must be a file with certificates as PEM: ${file} has none`);
+  return certificates;
+}

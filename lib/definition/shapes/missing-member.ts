@@ -1,0 +1,104 @@
+import { isObject, type Json } from '../../common/json/json.js';
+import { writeStart } from '../../common/json/json-writer.js';
+import { ellipsize } from '../../common/text.js';
+import { formatKey, formatSegment, type Segment } from '../template/expressions/expression.js';
+import {
+  listAlternatives,
+  listConjuncts,
+  memberOf,
+  type ShapeBudget,
+  typesOf,
+  type ValueShape,
+} from './shape.js';
+
+/** A path that no value of its shape has. */
+export interface MissingMember {
+  /** The position in the path of the segment that leads nowhere. */
+  readonly at: number;
+  /** The shape of the value that has no such member. */
+  readonly shape: ValueShape;
+}
+
+/** Finds where a path certainly leads nowhere; undefined when there may be a value at its end. */
+export function findMissing(
+  from: ValueShape,
+  path: readonly Segment[],
+  budget: ShapeBudget,
+): MissingMember | undefined {
+  let shape = from;
+  for (const [at, segment] of path.entries()) {
+    const member = memberOf(shape, segment, budget);
+    if (member === false) return { at, shape };
+    shape = member;
+  }
+  return undefined;
+}
+
+const MAX_LISTED_KEYS = 8;
+
+/** Says why a value has no member at a segment, as the sentences do at run time (D13). @param label names the value */
+export function explainMissingMember(shape: ValueShape, segment: Segment, label: string): string {
+  const types = typesOf(shape) ?? new Set<string>();
+  const keys = knownKeys(shape);
+  if (types.has('object')) {
+    const has = keys.length === 0 ? 'no keys' : listKeys(keys);
+    return segment.kind === 'index'
+      ? `${label} is an object, which has no index ${segment.index}: it has ${has}`
+      : `${label} has no ${JSON.stringify(ellipsize(segment.name, 80))}: it has ${has}`;
+  }
+  if (types.has('array'))
+    return segment.index === undefined
+      ? `${label} is a list: select one of its items first, as in ${label}[0]${formatSegment(segment)}`
+      : `${label} is a list without an index ${segment.index}`;
+  const literal = literalOf(shape);
+  if (literal !== undefined) return `${label} is ${writeStart(literal, 80)}, which has no fields`;
+  return `${label} is ${nameTypes(types)}, which has no fields`;
+}
+
+/** Names the types of values: `a number or null`. */
+export function nameTypes(types: ReadonlySet<string>): string {
+  const names = [...types].map((type) => TYPE_NAMES[type] ?? type);
+  return names.length === 0 ? 'null' : names.join(' or ');
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  number: 'a number',
+  object: 'an object',
+  string: 'a text',
+};
+
+function listKeys(keys: readonly string[]): string {
+  const shown = keys.slice(0, MAX_LISTED_KEYS).map(formatKey).join(', ');
+  return keys.length > MAX_LISTED_KEYS ? `${shown}, …` : shown;
+}
+
+function literalOf(shape: ValueShape): Json | undefined {
+  return typeof shape === 'object' && Object.hasOwn(shape, 'const') ? (shape['const'] as Json) : undefined;
+}
+
+const MAX_DEPTH = 8;
+
+/** Lists the keys that values of a shape may have, as far as they are named. */
+export function knownKeys(shape: ValueShape, depth = 0): readonly string[] {
+  if (typeof shape === 'boolean' || depth > MAX_DEPTH) return [];
+  const { properties, const: value } = shape;
+  const own = [properties, value].flatMap((object) => (isObject(object) ? Object.keys(object) : []));
+  const others = [...listAlternatives(shape).flat(), ...listConjuncts(shape)];
+  return [...new Set([...own, ...others.flatMap((each) => knownKeys(each, depth + 1))])];
+}
+
+/** Finds the path that was meant, where a member of the value has fields that nobody knows: `body` of an answer. */
+export function findHolder(
+  { shape }: MissingMember,
+  segment: Segment,
+  budget: ShapeBudget,
+): string | undefined {
+  const holders = knownKeys(shape).filter((key) => {
+    const member = memberOf(shape, { kind: 'field', name: key, index: undefined }, budget);
+    const types = typesOf(member, budget);
+    return (types === undefined || types.has('object')) && memberOf(member, segment, budget) === true;
+  });
+  return holders.length === 1 ? holders[0] : undefined;
+}

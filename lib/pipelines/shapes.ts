@@ -1,0 +1,200 @@
+import { isObject, type Json, type JsonObject } from '../common/json/json.js';
+import { isParamType } from '../definition/params.js';
+import {
+  ANY_SHAPE,
+  elementOf,
+  memberOf,
+  ShapeBudget,
+  shapeOfLiteral,
+  unionOf,
+  type ValueShape,
+} from '../definition/shapes/shape.js';
+import type { Expression, Segment } from '../definition/template/expressions/expression.js';
+import { pathFromValue } from '../definition/template/expressions/operand.js';
+import { parseTemplate } from '../definition/template/parsing/parser.js';
+import { type Reference, resolveReference } from '../definition/template/reference.js';
+import type { Catalog } from '../tools/catalog.js';
+import { outputShapeOf } from '../tools/schemas/output-shape.js';
+import type { DraftTask, PipelineDraft } from './draft.js';
+import { readsItem } from './flow/conditions.js';
+
+/** A value that a template reads, and the path from there. */
+export interface ReadValue {
+  readonly shape: ValueShape;
+  readonly path: readonly Segment[];
+  /** As messages name the value: `list.output`. */
+  readonly label: string;
+}
+
+/** A template that is resolved. */
+interface Reading {
+  readonly reference: Reference;
+  readonly expression: Expression;
+}
+
+/** Tasks that pass on the outputs of others: of longer chains, the shapes are unknown. */
+const MAX_CHAIN = 100;
+
+/** Nesting of written values that is looked into. */
+const MAX_DEPTH = 50;
+
+/** The shapes of the values that the templates of a pipeline read, as far as the tools and the definition say. */
+export class PipelineShapes {
+  readonly budget = new ShapeBudget();
+  readonly #draft: PipelineDraft;
+  readonly #catalog: Catalog;
+  readonly #params: Readonly<Record<string, unknown>>;
+  readonly #tasks: ReadonlyMap<string, DraftTask>;
+  readonly #outputs = new Map<string, ValueShape>();
+  readonly #calls = new Map<string, ValueShape>();
+  readonly #items = new Map<string, ValueShape>();
+  #chain = 0;
+
+  constructor(draft: PipelineDraft, definition: unknown, catalog: Catalog) {
+    this.#draft = draft;
+    this.#catalog = catalog;
+    const params = isObject(definition) ? definition['params'] : undefined;
+    this.#params = isObject(params) ? params : {};
+    this.#tasks = new Map(draft.tasks.map((task) => [task.id, task]));
+  }
+
+  /** The shape of the output of a task; of a fan-out, the list of those of its items. */
+  ofOutput(id: string): ValueShape {
+    return this.#remember(this.#outputs, id, (task) => {
+      const call = this.ofCall(id);
+      if (!task.fansOut) return call;
+      const items = [call];
+      // A skipped item has null in its place (D78), a failed one its error (D67).
+      if (task.conditions.some(readsItem)) items.push({ type: 'null' });
+      if (task.fields['on_item_error'] !== undefined) items.push(ITEM_ERROR);
+      return { type: 'array', items: unionOf(items) };
+    });
+  }
+
+  /** The shape of what one call of the tool of a task returns. */
+  ofCall(id: string): ValueShape {
+    return this.#remember(this.#calls, id, (task) => {
+      const tool = task.tool === undefined ? undefined : this.#catalog.get(task.tool);
+      if (tool === undefined) return ANY_SHAPE;
+      return outputShapeOf(tool, task.literalInputs, (value) => this.#ofWritten(value, task));
+    });
+  }
+
+  /** The shape of the items of a fan-out. */
+  ofItem({ id }: DraftTask): ValueShape {
+    return this.#remember(this.#items, id, (task) => {
+      const list = this.ofList(task);
+      // What is no list has a problem of its own.
+      return (list && elementOf(list, this.budget)) || ANY_SHAPE;
+    });
+  }
+
+  /** The shape of the value of `parallel_over`; undefined without a valid one. */
+  ofList(task: DraftTask): ValueShape | undefined {
+    const [only, ...others] = task.parallelOverReferences;
+    return only === undefined || others.length > 0 ? undefined : this.#ofReading(only, task);
+  }
+
+  /** The value in which the path of a template begins, in a task. */
+  read({ reference, expression: { root, path } }: Reading, task: DraftTask): ReadValue | undefined {
+    const rest = pathFromValue(reference, path);
+    switch (reference.kind) {
+      case 'task':
+        if (reference.member !== undefined) return { shape: TASK_STATE, path, label: root };
+        return { shape: this.ofOutput(reference.taskId), path: rest, label: `${root}.output` };
+      case 'this':
+        return { shape: this.ofCall(task.id), path: rest, label: 'this.output' };
+      case 'item':
+        return { shape: this.ofItem(task), path: rest, label: 'item' };
+      case 'param': {
+        const shape = ofParam(this.#params, reference.name);
+        return { shape, path: rest.slice(1), label: `params.${reference.name}` };
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  /** The shape of the value of a template. */
+  #ofReading(reading: Reading, task: DraftTask): ValueShape {
+    const { fallback } = reading.expression;
+    const read = this.read(reading, task);
+    if (read === undefined) return ANY_SHAPE;
+    let { shape } = read;
+    for (const segment of read.path) shape = memberOf(shape, segment, this.budget);
+    return fallback === undefined ? shape : unionOf([shape, shapeOfLiteral(fallback.value)]);
+  }
+
+  /** The shape of a written value when its templates are rendered. */
+  #ofWritten(value: Json | undefined, task: DraftTask, depth = 0): ValueShape {
+    if (value === undefined || depth > MAX_DEPTH || !this.budget.take()) return ANY_SHAPE;
+    if (typeof value === 'string') return this.#ofText(value, task);
+    if (typeof value !== 'object' || value === null) return shapeOfLiteral(value);
+    const keys = Object.keys(value);
+    const members = Object.values(value).map((member) => this.#ofWritten(member, task, depth + 1));
+    if (members.every(isLiteral)) return shapeOfLiteral(value);
+    if (Array.isArray(value))
+      return { type: 'array', prefixItems: members, items: false, maxItems: members.length };
+    const properties = Object.fromEntries(keys.map((key, at) => [key, members[at]]));
+    return { type: 'object', properties, additionalProperties: false };
+  }
+
+  #ofText(text: string, task: DraftTask): ValueShape {
+    if (!text.includes('{{')) return shapeOfLiteral(text);
+    const parsed = parseTemplate(text);
+    if (parsed?.ok !== true || !parsed.whole) return TEXT;
+    const [expression] = parsed.parts.flatMap((part) => (typeof part === 'string' ? [] : part.expression));
+    if (expression === undefined) return TEXT;
+    const { taskIds, uncertain, paramNames, inputKeys } = this.#draft;
+    const known = { params: paramNames, inputs: inputKeys, uncertain, suggestions: NO_SUGGESTIONS };
+    return this.#ofReading({ reference: resolveReference(expression, taskIds, known), expression }, task);
+  }
+
+  /** Finds a shape once. Of tasks that read each other in a circle, which is an error, and of long chains, it is unknown. */
+  #remember(known: Map<string, ValueShape>, id: string, find: (task: DraftTask) => ValueShape): ValueShape {
+    const before = known.get(id);
+    if (before !== undefined) return before;
+    const task = this.#tasks.get(id);
+    if (task === undefined || this.#chain === MAX_CHAIN) return ANY_SHAPE;
+    known.set(id, ANY_SHAPE);
+    this.#chain++;
+    const shape = find(task);
+    this.#chain--;
+    known.set(id, shape);
+    return shape;
+  }
+}
+
+const TEXT: ValueShape = { type: 'string' };
+
+/** The output of an item whose error is collected. */
+const ITEM_ERROR: ValueShape = {
+  type: 'object',
+  properties: { error: TEXT },
+  additionalProperties: false,
+};
+
+/** The state of a task that may be skipped, or fail without its run (D79). */
+const TASK_STATE: ValueShape = {
+  type: 'object',
+  properties: {
+    status: { enum: ['succeeded', 'failed', 'skipped'] },
+    error: { type: ['string', 'null'] },
+  },
+};
+
+const NO_SUGGESTIONS = { nearest: () => undefined };
+
+function isLiteral(shape: ValueShape): boolean {
+  return typeof shape === 'object' && Object.hasOwn(shape, 'const');
+}
+
+/** A list in a declaration of a param is an array of JSON Schema; all other keywords are its own (D4). */
+function ofParam(params: Readonly<Record<string, unknown>>, name: string): ValueShape {
+  const param = Object.hasOwn(params, name) ? params[name] : undefined;
+  if (!isObject(param)) return ANY_SHAPE;
+  const { type = 'string', default: usual, ...keywords } = param as JsonObject;
+  if (!isParamType(type)) return ANY_SHAPE;
+  const shape = { ...keywords, type: type === 'list' ? 'array' : type };
+  return usual === null ? unionOf([shape, { type: 'null' }]) : shape;
+}
