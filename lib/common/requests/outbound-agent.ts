@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { ClientCertificate, Outbound, ProxyServer } from './outbound.js';
+import { type ClientCertificate, Outbound, type ProxyServer } from './outbound.js';
 import { describeProxyError, openTunnel } from './tunnel.js';
 
 export interface AgentOptions {
@@ -11,6 +11,9 @@ export interface AgentOptions {
   readonly client?: ClientCertificate | undefined;
 }
 
+/** Without proxies, and with the built-in authorities. */
+const DIRECT = new Outbound();
+
 type Connect = ReturnType<typeof import('undici')['buildConnector']>;
 
 /** Creates what connects to servers, and trusts what `outbound` trusts. */
@@ -19,7 +22,7 @@ export async function createConnector(
   { connectMs, client }: AgentOptions,
 ): Promise<Connect> {
   const { buildConnector } = await import('undici');
-  const secureContext = outbound?.secureContext(client);
+  const secureContext = (outbound ?? DIRECT).secureContext(client);
   return buildConnector({ timeout: connectMs, ...(secureContext && { secureContext }) });
 }
 

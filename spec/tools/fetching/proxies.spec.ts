@@ -8,6 +8,7 @@ import { ByteMeter } from '../../../lib/common/requests/meter.js';
 import { createNodeAgent } from '../../../lib/common/requests/node-agent.js';
 import { createModelFetch } from '../../../lib/models/providers/model-fetch.js';
 import { networkAccess, type NetworkOptions } from '../../../lib/tools/fetching/network.js';
+import { TenantRoutes } from '../../../lib/tools/fetching/tenant-routes.js';
 import type { FetchOptions } from '../../../lib/tools/tool.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
@@ -211,11 +212,18 @@ describe('Requests by a proxy (HTTP_PROXY, HTTPS_PROXY, D51)', () => {
       expect(await get(url, options)).to.equal('hello nobody');
     });
 
+    it('of a client that cannot be read are refused without proxies and authorities, too, and then closed', async () => {
+      const routes = await new TenantRoutes({}).of('tenant');
+      const own = routes.withCertificate({ cert: client.cert, key: 'wrong' });
+      expect(await catchRejection(own.to(new URL(url)))).to.match(/client_certificate cannot be used: /);
+      await own.close();
+    });
+
     it('of a client that cannot be read are refused, without a part of them', async () => {
       const wrong = { cert: client.cert, key: 'geheim' };
       const error = await catchRejection(get(url, {}, { clientCertificate: wrong }));
       expect(error)
-        .to.match(/the client certificate cannot be used: /)
+        .to.match(/client_certificate cannot be used: /)
         .and.not.match(/geheim/);
       expect(error).to.include({ retryable: false });
       expect(await catchRejection(get('http://shop.example/', {}, { clientCertificate: client }))).to.match(
