@@ -31,7 +31,7 @@ import { KeysNewCommand } from './keys.js';
 import { RerunCommand } from './rerun.js';
 import { RunCommand } from './run.js';
 import { SchemaPipelineCommand, SchemaPlanCommand, SchemaTestCommand } from './schema.js';
-import { ServeCommand } from './serve.js';
+import { ServeCommand } from './serve/serve.js';
 import { TestCommand } from './test.js';
 import { ToolsCommand } from './tools.js';
 import { ValidateCommand } from './validate.js';

@@ -25,7 +25,3 @@ export { networkAccess } from '../../tools/fetching/network.js';
 export { serverFileAccess } from '../../tools/files/file-access.js';
 export { SessionPool } from '../../tools/builtin/sql-query/session-pool.js';
 export { createSqlQuery } from '../../tools/builtin/sql-query/sql-query.js';
-export { inspectFiles } from '../commands/serve/file-poller.js';
-export { configurationFiles, ReloadedParts } from '../commands/serve/reloaded-parts.js';
-export { Reloader } from '../commands/serve/reloader.js';
-export { ServerTools } from '../commands/serve/server-tools.js';

@@ -205,7 +205,7 @@ export function typesOf(
   const { enum: values, type } = shape;
   if (Array.isArray(values) && values.length <= MAX_ALTERNATIVES) narrow(new Set(values.map(typeOfLiteral)));
   const named: readonly unknown[] = Array.isArray(type) ? type : [type];
-  if (named.every((one) => typeof one === 'string'))
+  if (named.every((one) => one === 'array' || NO_LISTS.has(String(one))))
     narrow(new Set(named.map((one) => (one === 'integer' ? 'number' : String(one)))));
   return types;
 }

@@ -33,13 +33,13 @@ function isSchema(schema: unknown): schema is Schema {
 }
 
 function memberOf(schema: Schema, name: string): readonly (Json | undefined)[] {
-  if (/^(?:\d+|first|last)$/.test(name) && isSchema(schema['items'])) return [schema['items'] as Json];
+  if (/^(?:\d+|first|last)$/.test(name) && isSchema(schema['items'])) return [schema['items']];
   const properties = propertiesOf(schema);
   return Object.hasOwn(properties, name) ? [properties[name]] : [];
 }
 
 function propertiesOf({ properties }: Schema): Readonly<Record<string, Json>> {
-  return isSchema(properties) ? (properties as Record<string, Json>) : {};
+  return isSchema(properties) ? properties : {};
 }
 
 const TYPES: Readonly<Record<string, string>> = { array: 'list', object: 'map', string: 'text' };
@@ -50,5 +50,5 @@ function formatOutputType(schema: Json): string {
   if (only !== undefined) return JSON.stringify(only);
   if (Array.isArray(choices)) return choices.slice(0, 6).map(String).join(' | ');
   const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
-  return types.map((one) => TYPES[String(one)] ?? String(one)).join(' or ');
+  return types.flatMap((one) => (typeof one === 'string' ? (TYPES[one] ?? one) : [])).join(' or ');
 }

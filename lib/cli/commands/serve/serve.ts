@@ -1,33 +1,33 @@
 import { resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import { errorMessage } from '../../common/errors.js';
-import { readCacheFolder, readConfig } from '../../common/config/config.js';
-import { readNetworkConfig } from '../../common/config/network-config.js';
-import { readServerConfig, type ServerConfig } from '../../common/config/server-config.js';
-import { COMMANDS_ADVICE } from '../../common/config/allowed-commands.js';
-import { FETCH_LIMITS } from '../../common/limits.js';
-import type { Launcher } from '../../common/workers/launcher.js';
-import type { ProgramLauncher } from '../../common/workers/programs/program-launcher.js';
-import { lowerShare, shareLimit } from '../../common/memory/shared-limit.js';
-import type { Log } from '../../http/logging/log.js';
-import type { RunningServer, ServerOptions } from '../../http/server-options.js';
-import type { CommandAccess } from '../../tools/commands/command-access.js';
-import { COMMAND_LIMITS } from '../../tools/commands/command.js';
-import { formatNumber } from '../../common/text.js';
-import type { CliContext } from '../context.js';
-import { CatalogCommand, textOption, flagOption } from '../input/shared-options.js';
-import { EXIT, type ExitStatus } from '../exit-status.js';
-import { openConnections } from '../input/connections.js';
-import { readServerWriteRoots } from '../input/write-roots.js';
-import { DEFAULT_TENANT, openServerSecrets } from '../input/secrets.js';
-import { readEnvFile, readNumber } from '../input/flags.js';
-import { onHangup, reportUncaughtToolErrors, StopSignals } from '../input/process-events.js';
-import { distFile } from '../../common/files.js';
-import { readPackageJson, readStatecharts } from '../package-info.js';
-import { EnvFile, unknownVariables } from './serve/env-file.js';
-import { type ServerModule, startProcesses } from './serve/server-processes.js';
-import { printAddress, printRestored, printShutdown } from '../render/server-start.js';
-import { detectTerminal } from '../render/terminal.js';
+import { errorMessage } from '../../../common/errors.js';
+import { readCacheFolder, readConfig } from '../../../common/config/config.js';
+import { readNetworkConfig } from '../../../common/config/network-config.js';
+import { readServerConfig, type ServerConfig } from '../../../common/config/server-config.js';
+import { COMMANDS_ADVICE } from '../../../common/config/allowed-commands.js';
+import { FETCH_LIMITS } from '../../../common/limits.js';
+import type { Launcher } from '../../../common/workers/launcher.js';
+import type { ProgramLauncher } from '../../../common/workers/programs/program-launcher.js';
+import { lowerShare, shareLimit } from '../../../common/memory/shared-limit.js';
+import type { Log } from '../../../http/logging/log.js';
+import type { RunningServer, ServerOptions } from '../../../http/server-options.js';
+import type { CommandAccess } from '../../../tools/commands/command-access.js';
+import { COMMAND_LIMITS } from '../../../tools/commands/command.js';
+import { formatNumber } from '../../../common/text.js';
+import type { CliContext } from '../../context.js';
+import { CatalogCommand, textOption, flagOption } from '../../input/shared-options.js';
+import { EXIT, type ExitStatus } from '../../exit-status.js';
+import { openConnections } from '../../input/connections.js';
+import { readServerWriteRoots } from '../../input/write-roots.js';
+import { DEFAULT_TENANT, openServerSecrets } from '../../input/secrets.js';
+import { readEnvFile, readNumber } from '../../input/flags.js';
+import { onHangup, reportUncaughtToolErrors, StopSignals } from '../../input/process-events.js';
+import { distFile } from '../../../common/files.js';
+import { readPackageJson, readStatecharts } from '../../package-info.js';
+import { EnvFile, unknownVariables } from './env-file.js';
+import { type ServerModule, startProcesses } from './server-processes.js';
+import { printAddress, printRestored, printShutdown } from '../../render/server-start.js';
+import { detectTerminal } from '../../render/terminal.js';
 
 export class ServeCommand extends CatalogCommand {
   static override paths = [['serve']];
@@ -77,10 +77,11 @@ export class ServeCommand extends CatalogCommand {
     await readEnvFile(this.envFile, context);
     const read = readServeConfig(this, port, context);
     const configured = { ...read, logLevel: this.#logLevel(read) };
-    const modules = await import('../lazy/server.js');
+    const modules = await import('../../lazy/server.js');
+    const reloading = await import('../../lazy/reload.js');
     const { keysFile } = configured;
-    const named = Object.values(modules.configurationFiles(context.env, context.cwd, this)).flat();
-    const seen = await modules.inspectFiles([...envFile.files, ...named]);
+    const named = Object.values(reloading.configurationFiles(context.env, context.cwd, this)).flat();
+    const seen = await reloading.inspectFiles([...envFile.files, ...named]);
     const keys =
       keysFile === undefined ? undefined : await modules.readKeysFile(resolve(context.cwd, keysFile));
     const { interactive, colours } = detectTerminal(context.stdout, context.env);
@@ -107,10 +108,10 @@ export class ServeCommand extends CatalogCommand {
     const processes = startProcesses(modules, config, context);
     const endRests = modules.eventLoopScheduler.allowRests();
     const serverContext = { ...context, atEnd: processes.atEnd };
-    const parts = new modules.ReloadedParts(serverContext, this);
+    const parts = new reloading.ReloadedParts(serverContext, this);
     const networksOf = parts.networksOf(modules, keys ?? []);
     const setup: ServerSetup = { modules, networksOf, config, log, context: serverContext };
-    const tools = new modules.ServerTools({
+    const tools = new reloading.ServerTools({
       modules,
       config,
       log,
@@ -137,7 +138,7 @@ export class ServeCommand extends CatalogCommand {
         catalog: await tools.load(),
         observer: tracing,
         openReload: (target) =>
-          new modules.Reloader({
+          new reloading.Reloader({
             variables: envFile,
             parts: [
               ...(keysFile === undefined ? [] : [parts.keys(modules, keysFile, configured, log, target)]),
