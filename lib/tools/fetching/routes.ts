@@ -37,7 +37,7 @@ export class Routes {
   /** Ends the connections. The request that could not create some has reported why. */
   async close(): Promise<void> {
     const agents = await Promise.allSettled([this.#direct, this.#proxied]);
-    await Promise.all(agents.map((agent) => agent.status === 'fulfilled' && agent.value?.destroy()));
+    await Promise.all(agents.map(async (agent) => agent.status === 'fulfilled' && agent.value?.destroy()));
   }
 
   async #connectDirectly(): Promise<Dispatcher> {
