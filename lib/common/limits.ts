@@ -92,8 +92,6 @@ export const FETCH_LIMITS = {
   /** Characters of a URL with its query, and of all headers. */
   urlLength: 64 * 1024,
   headersLength: 64 * 1024,
-  /** Characters of a client certificate, and of its key: as of a secret. A longer key would take long to sign with. */
-  certificateLength: 8192,
 } as const;
 
 /** The limits of requests to language models. */

@@ -63,6 +63,9 @@ export const CLIENT_CERTIFICATE_INPUT = {
   description: 'cert and key, PEM from secrets, that are shown to the server of the url',
 } as const;
 
+/** Characters of a client certificate, and of its key: as of a secret. Signing with a longer key would take long. */
+const MAX_PEM_LENGTH = 8192;
+
 /** Reads that input. @throws ToolError, not retryable, that repeats no value */
 export function readClientCertificate(input: JsonObject | undefined): ClientCertificate | undefined {
   if (input === undefined) return undefined;
@@ -73,9 +76,9 @@ export function readClientCertificate(input: JsonObject | undefined): ClientCert
       `"client_certificate" has the key "${unknown.slice(0, 40)}": it takes cert and key`,
     );
   if (typeof cert !== 'string' || typeof key !== 'string') throw ToolError.nonRetryable(CERTIFICATE_ADVICE);
-  if (Math.max(cert.length, key.length) > FETCH_LIMITS.certificateLength)
+  if (Math.max(cert.length, key.length) > MAX_PEM_LENGTH)
     throw ToolError.nonRetryable(
-      `"client_certificate" has a text with more than ${formatNumber(FETCH_LIMITS.certificateLength)} characters`,
+      `"client_certificate" has a text with more than ${formatNumber(MAX_PEM_LENGTH)} characters`,
     );
   // Whoever encrypts a key says how long it takes to decrypt it, in one turn of the event loop: minutes, if they like.
   if (key.includes('ENCRYPTED'))
