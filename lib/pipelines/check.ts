@@ -53,8 +53,10 @@ import { checkStatements } from './rules/code/statements.js';
 import { checkSessions } from './rules/sessions.js';
 import { checkTasks } from './rules/tasks.js';
 import { checkTemplateKeys } from './rules/template-keys.js';
-import { PipelineShapes } from './shapes.js';
+import { PipelineShapes } from './shapes/pipeline-shapes.js';
+import { StoredShapes } from './shapes/stored-shapes.js';
 import { joinWaves, layerLists, type ListedLayering } from './flow/handlers.js';
+import { findUnreliable } from './flow/unreliable-outputs.js';
 import { checkHandlers } from './rules/handlers.js';
 
 /** The fields of the parts that stand in a field. */
@@ -204,7 +206,10 @@ export function* checkTaskRules(
   if (layering.ok) {
     const waves = joinWaves(layering.waves, layering.handlers);
     yield* checkSessions(draft, waves, session);
-    yield* checkOutputPaths(draft, new PipelineShapes(draft, definition, catalog), waves, suggestions);
+    const shapes = new PipelineShapes(draft, definition, catalog);
+    const unreliable = yield* findUnreliable(draft, () => undefined);
+    const stored = new StoredShapes(draft, shapes, { waves, session, unreliable });
+    yield* checkOutputPaths(draft, shapes, waves, stored, suggestions);
   } else yield describeCycle(layering, draft);
 }
 

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../common/json/json.js';
-import { isParamType } from '../definition/params.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
+import { isParamType } from '../../definition/params.js';
 import {
   ANY_SHAPE,
   elementOf,
@@ -8,15 +8,15 @@ import {
   shapeOfLiteral,
   unionOf,
   type ValueShape,
-} from '../definition/shapes/shape.js';
-import type { Expression, Segment } from '../definition/template/expressions/expression.js';
-import { pathFromValue } from '../definition/template/expressions/operand.js';
-import { parseTemplate } from '../definition/template/parsing/parser.js';
-import { type Reference, resolveReference } from '../definition/template/reference.js';
-import type { Catalog } from '../tools/catalog.js';
-import { outputShapeOf } from '../tools/schemas/output-shape.js';
-import type { DraftTask, PipelineDraft } from './draft.js';
-import { readsItem } from './flow/conditions.js';
+} from '../../definition/shapes/shape.js';
+import type { Expression, Segment } from '../../definition/template/expressions/expression.js';
+import { pathFromValue } from '../../definition/template/expressions/operand.js';
+import { parseTemplate } from '../../definition/template/parsing/parser.js';
+import { type Reference, resolveReference } from '../../definition/template/reference.js';
+import type { Catalog } from '../../tools/catalog.js';
+import { outputShapeOf } from '../../tools/schemas/output-shape.js';
+import type { DraftTask, PipelineDraft } from '../draft.js';
+import { readsItem } from '../flow/conditions.js';
 
 /** A value that a template reads, and the path from there. */
 export interface ReadValue {
