@@ -104,7 +104,7 @@ describe('The graph of a pipeline', () => {
     expect(renderText(drawn, 80).split('\n').slice(2, 5)).to.deep.equal([
       'get',
       '  http_request',
-      '  -> status, url, heade…',
+      '  -> status, url, header…',
     ]);
   });
 
