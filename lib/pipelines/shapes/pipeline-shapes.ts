@@ -27,7 +27,7 @@ export interface ReadValue {
 }
 
 /** A template that is resolved. */
-export interface Reading {
+export interface ResolvedTemplate {
   readonly reference: Reference;
   readonly expression: Expression;
 }
@@ -95,7 +95,7 @@ export class PipelineShapes {
 
   /** The value in which the path of a template begins, in a task. */
   read(
-    { reference, expression: { root, path } }: Reading,
+    { reference, expression: { root, path } }: ResolvedTemplate,
     task: { readonly id: string },
   ): ReadValue | undefined {
     const rest = pathFromValue(reference, path);
@@ -117,7 +117,7 @@ export class PipelineShapes {
   }
 
   /** The shape of the value of a template. */
-  ofReading(reading: Reading, task: { readonly id: string }): ValueShape {
+  ofReading(reading: ResolvedTemplate, task: { readonly id: string }): ValueShape {
     const { fallback } = reading.expression;
     const read = this.read(reading, task);
     if (read === undefined) return ANY_SHAPE;
@@ -147,7 +147,7 @@ export class PipelineShapes {
   }
 
   /** Resolves a template that is the whole text; undefined for any other text. */
-  #findReading(text: string): Reading | undefined {
+  #findReading(text: string): ResolvedTemplate | undefined {
     const parsed = parseTemplate(text);
     if (parsed?.ok !== true || !parsed.whole) return undefined;
     const [expression] = parsed.parts.flatMap((part) => (typeof part === 'string' ? [] : part.expression));

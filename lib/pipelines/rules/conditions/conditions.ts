@@ -14,7 +14,7 @@ import { readsItem, writtenTextOf } from '../../flow/conditions.js';
 import { mayLackOutput } from '../../flow/unreliable-outputs.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../../draft.js';
 import type { ValueShape } from '../../../definition/shapes/shape.js';
-import type { PipelineShapes, Reading } from '../../shapes/pipeline-shapes.js';
+import type { PipelineShapes, ResolvedTemplate } from '../../shapes/pipeline-shapes.js';
 import { findContradictions } from './contradictions.js';
 import { hintForKeyword, hintForNot, valueAt } from './foreign-keywords.js';
 import { type ConditionPlace, findKnownValues } from './known-values.js';
@@ -44,7 +44,7 @@ export function* checkConditions(
   const causes = new Map(draft.tasks.flatMap(toCause));
   for (const task of draft.tasks) {
     yield;
-    const shapeOf = (reading: Reading): ValueShape => shapes.ofReading(reading, task);
+    const shapeOf = (reading: ResolvedTemplate): ValueShape => shapes.ofReading(reading, task);
     const place = { params, list: task.list, shapeOf };
     for (const condition of [...task.conditions, ...task.until]) {
       yield;

@@ -7,7 +7,7 @@ import { parseTemplate } from '../../../definition/template/parsing/parser.js';
 import type { Reference } from '../../../definition/template/reference.js';
 import { nameTypes } from '../../../definition/shapes/missing-member.js';
 import { typesOf, type ValueShape } from '../../../definition/shapes/shape.js';
-import type { Reading } from '../../shapes/pipeline-shapes.js';
+import type { ResolvedTemplate } from '../../shapes/pipeline-shapes.js';
 import type { TaskList } from '../../flow/handlers.js';
 
 /** The values that the template of a condition may have, as far as the definition says. */
@@ -38,7 +38,7 @@ export interface ConditionPlace {
   /** Undefined for a sub-pipeline. */
   readonly list?: TaskList | undefined;
   /** The shape of the value of a template; undefined for a sub-pipeline. */
-  readonly shapeOf?: (reading: Reading) => ValueShape;
+  readonly shapeOf?: (reading: ResolvedTemplate) => ValueShape;
 }
 
 /** The most values that are tried: more would take long. */
