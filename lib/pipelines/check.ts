@@ -39,7 +39,7 @@ import type { Catalog } from '../tools/catalog.js';
 import { type CheckContext, type CheckOptions, createCheckContext } from './check-context.js';
 import { type PipelineDraft, readDraft } from './draft.js';
 import { checkNestedPipelines } from './nested-pipelines.js';
-import { assemblePipeline, type CheckNestedPipeline, type CheckResult } from './pipeline.js';
+import { assemblePipeline, type CheckNestedPipeline, type CheckResult, type Pipeline } from './pipeline.js';
 import { checkConditions } from './rules/conditions/conditions.js';
 import { checkParamDefinitions } from './rules/params.js';
 import { checkPipelineCalls } from './rules/pipeline-calls.js';
@@ -53,8 +53,11 @@ import { checkStatements } from './rules/code/statements.js';
 import { checkSessions } from './rules/sessions.js';
 import { checkTasks } from './rules/tasks.js';
 import { checkTemplateKeys } from './rules/template-keys.js';
-import { PipelineShapes } from './shapes.js';
+import { PipelineShapes } from './shapes/pipeline-shapes.js';
+import { shapeSourceOfDraft } from './shapes/shape-source.js';
+import { StoredShapes } from './shapes/stored-shapes.js';
 import { joinWaves, layerLists, type ListedLayering } from './flow/handlers.js';
+import { findUnreliable } from './flow/unreliable-outputs.js';
 import { checkHandlers } from './rules/handlers.js';
 
 /** The fields of the parts that stand in a field. */
@@ -127,9 +130,10 @@ export function* checkSourceInSteps(source: Source, context: CheckContext): Chec
   const suggestions = new Suggestions();
   const draft = yield* readDraft(root.definition, catalog, suggestions);
   const layering = yield* layerLists(draft);
-  const rules = applyRules(root.definition, draft, layering, { ...context, suggestions });
-  const diagnostics = context.isChecked ? [] : yield* collectFindings(rules);
   const nested = yield* checkNestedPipelines(draft, source, root.path, context, checkSourceInSteps);
+  const ruleContext = { ...context, suggestions, nested: nested.pipelines };
+  const rules = applyRules(root.definition, draft, layering, ruleContext);
+  const diagnostics = context.isChecked ? [] : yield* collectFindings(rules);
   const reason = 'the pipeline neither declares nor reads it';
   const used = { inputs: draft.usedInputs, params: draft.paramNames, reason };
   const unusedInputs = yield* collectFindings(checkUnusedInputs(suppliedInputs, used));
@@ -158,6 +162,8 @@ export function* checkSourceInSteps(source: Source, context: CheckContext): Chec
 /** The context of the rules for tasks: that of their definition, and who suggests names. */
 interface RuleContext extends CheckContext {
   readonly suggestions: Suggestions;
+  /** The inline pipelines of tasks, by task id. */
+  readonly nested: ReadonlyMap<string, Pipeline>;
   /** How to fix names that a definition other than a pipeline does not have. */
   readonly nameHints?: NameHints;
 }
@@ -187,7 +193,7 @@ export function* checkTaskRules(
   context: RuleContext,
 ): Findings {
   const { catalog, inputKeys, inputHint, nameHints, session, secrets, depth, heldPool } = context;
-  const { paramBudget, suggestions } = context;
+  const { paramBudget, suggestions, nested } = context;
   const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
   yield* checkTasks(draft, catalog, suggestions);
   yield* checkPipelineCalls(draft, depth);
@@ -195,7 +201,8 @@ export function* checkTaskRules(
   yield* draft.diagnostics;
   yield* checkHandlers(draft);
   yield* checkReferences({ draft, inputs, inputHint, nameHints, suggestions });
-  yield* checkConditions(draft, definition, paramBudget, nameHints?.example);
+  const shapes = new PipelineShapes(shapeSourceOfDraft(draft, definition, catalog, nested));
+  yield* checkConditions(draft, definition, shapes, paramBudget, nameHints?.example);
   yield* checkRepeats(draft);
   yield* checkTemplateKeys(draft, catalog);
   yield* checkSecrets(draft, definition, catalog, secrets);
@@ -204,7 +211,9 @@ export function* checkTaskRules(
   if (layering.ok) {
     const waves = joinWaves(layering.waves, layering.handlers);
     yield* checkSessions(draft, waves, session);
-    yield* checkOutputPaths(draft, new PipelineShapes(draft, definition, catalog), waves, suggestions);
+    const unreliable = yield* findUnreliable(draft, () => undefined);
+    const stored = new StoredShapes(draft, shapes, { waves, session, unreliable });
+    yield* checkOutputPaths(draft, shapes, waves, stored, suggestions);
   } else yield describeCycle(layering, draft);
 }
 

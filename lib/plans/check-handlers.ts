@@ -66,7 +66,8 @@ export function* checkPlanHandlers(
   function* applyRules(): Findings {
     const nameHints = createNameHints(plan.checks, context);
     yield* checkHandlerStructure(definition);
-    yield* checkTaskRules({}, draft, layering, { ...checkContext, suggestions, nameHints });
+    const ruleContext = { ...checkContext, suggestions, nameHints, nested: nested.pipelines };
+    yield* checkTaskRules({}, draft, layering, ruleContext);
     yield* checkHandlerIds(draft, plan);
     yield* checkHandlerKeys(draft, contract, plan, context);
   }

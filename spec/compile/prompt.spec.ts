@@ -44,7 +44,7 @@ describe('The prompt of compile (D35)', () => {
     expect(prompt)
       .to.contain('    prompt (string; required): what the model shall do')
       .and.to.contain('    append (boolean; optional; default false):')
-      .and.to.contain('    output: string')
+      .and.to.contain('    output: {status: integer, url: text, headers: ')
       .and.to.contain('    any other input: passed on under its name')
       .and.to.contain('    function ticker_lookup: ')
       .and.to.contain('    source url: ');

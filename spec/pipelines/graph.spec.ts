@@ -97,6 +97,17 @@ describe('The graph of a pipeline', () => {
     ]);
   });
 
+  it('has the fields of what a tool returns, and as text as many as have room', () => {
+    const get = '{id: get, tool: http_request, inputs: {url: "https://example.com"}}';
+    const drawn = createGraph(parsePipeline(`{id: p, goal: g, tasks: [${get}]}`));
+    expect(drawn.waves[0]?.[0]?.fields).to.deep.equal(['status', 'url', 'headers', 'body']);
+    expect(renderText(drawn, 80).split('\n').slice(2, 5)).to.deep.equal([
+      'get',
+      '  http_request',
+      '  -> status, url, header…',
+    ]);
+  });
+
   it('wraps the columns of text when the terminal is narrow', () => {
     const lines = renderText(graph, 35).split('\n');
     expect(lines[0]).to.equal('wave 1   wave 2');

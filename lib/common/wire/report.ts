@@ -49,7 +49,16 @@ export const GraphSchema = titled('Graph', {
   id: Type.String(),
   goal: Type.String(),
   waves: Type.Array(
-    Type.Array(Type.Object({ id: Type.String(), tool: Type.String(), fan_out: Type.Boolean() })),
+    Type.Array(
+      Type.Object({
+        id: Type.String(),
+        tool: Type.String(),
+        fan_out: Type.Boolean(),
+        fields: Type.Optional(
+          list(Type.String(), 'Fields of what a call returns, at most 12; absent when nobody knows them.'),
+        ),
+      }),
+    ),
   ),
   wave_lists: Type.Optional(
     list(

@@ -1,4 +1,4 @@
-import { nameWave } from '../../common/text.js';
+import { ellipsize, nameWave } from '../../common/text.js';
 
 /** Wraps lines in a Mermaid flowchart. */
 export function mermaidChart(id: string, lines: readonly string[]): string {
@@ -28,24 +28,34 @@ interface Chart<Box, Edge> {
   readonly edges: readonly Edge[];
 }
 
-/** Renders the waves side by side as text, as many in a row as fit into `columns`. */
+/**
+ * Renders the waves side by side as text, as many in a row as fit into `columns`.
+ *
+ * @param listFields gives the fields of what a box returns, of which its column shows as many as have room
+ */
 export function textChart<Box extends { readonly id: string }, Edge extends { readonly to: string }>(
   { waves, wave_lists: lists, edges }: Chart<Box, Edge>,
   formatBox: (box: Box) => string,
   formatEdge: (edge: Edge) => string,
   columns: number,
+  listFields: (box: Box) => readonly string[] | undefined = () => undefined,
 ): string {
   const upstream = new Map(waves.flat().map(({ id }) => [id, [] as Edge[]]));
   for (const edge of edges) upstream.get(edge.to)?.push(edge);
-  const blocks = waves.map((wave, index) => [
-    nameWave(index, lists?.[index]),
-    ...wave.flatMap((box) => [
-      '',
-      box.id,
-      `  ${formatBox(box)}`,
-      ...formatUpstream(upstream.get(box.id) ?? [], formatEdge),
-    ]),
-  ]);
+  const blocks = waves.map((wave, index) => {
+    const boxes = wave.map((box) => ({
+      head: ['', box.id, `  ${formatBox(box)}`],
+      fields: listFields(box),
+      tail: formatUpstream(upstream.get(box.id) ?? [], formatEdge),
+    }));
+    const width = widthOfBlock(boxes.flatMap(({ head, tail }) => [...head, ...tail]));
+    const lines = boxes.flatMap(({ head, fields, tail }) => [
+      ...head,
+      ...formatFields(fields, width),
+      ...tail,
+    ]);
+    return [nameWave(index, lists?.[index]), ...lines];
+  });
   return layoutColumns(blocks, columns);
 }
 
@@ -56,6 +66,13 @@ function formatUpstream<Edge>(edges: readonly Edge[], formatEdge: (edge: Edge) =
   const named = edges.slice(0, MAX_NAMED).map((edge) => `  <- ${formatEdge(edge)}`);
   const more = edges.length - named.length;
   return more > 0 ? [...named, `  <- ${more} more`] : named;
+}
+
+/** A column is not narrower for the fields of its boxes. */
+const FIELDS_WIDTH = 24;
+
+function formatFields(fields: readonly string[] | undefined, width: number): string[] {
+  return fields === undefined ? [] : [ellipsize(`  -> ${fields.join(', ')}`, Math.max(width, FIELDS_WIDTH))];
 }
 
 type Block = readonly string[];

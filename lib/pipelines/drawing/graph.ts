@@ -1,7 +1,11 @@
 import { runToEnd, type Steps } from '../../common/scheduling/steps.js';
-import { nameWave } from '../../common/text.js';
+import { ellipsize, nameWave } from '../../common/text.js';
 import { assertDefined } from '../../definition/assert.js';
 import { HANDLER_LISTS } from '../../definition/schema/fields.js';
+import { knownKeys } from '../../definition/shapes/missing-member.js';
+import type { ValueShape } from '../../definition/shapes/shape.js';
+import { PipelineShapes } from '../shapes/pipeline-shapes.js';
+import { shapeSourceOf } from '../shapes/shape-source.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from './chart.js';
 import type { Pipeline, Task } from '../pipeline.js';
 import type { GraphSchema } from '../../common/wire/report.js';
@@ -26,13 +30,15 @@ export function* createGraphInSteps(pipeline: Pipeline): Steps<Graph> {
   const { definition, templates } = pipeline;
   const waves = pipeline.allWaves;
   if (templates.needsSteps) yield* templates.compile();
+  const shapes = new PipelineShapes(shapeSourceOf(pipeline));
   const graphWaves: GraphTask[][] = [];
   let count = 0;
   for (const wave of waves) {
     const drawn: GraphTask[] = [];
     for (const id of wave) {
       const { tool, parallelOver } = assertDefined(pipeline.allTasks.get(id), `task "${id}"`);
-      drawn.push({ id, tool: tool.name, fan_out: parallelOver !== undefined });
+      const fields = listFields(shapes.ofCall(id));
+      drawn.push({ id, tool: tool.name, fan_out: parallelOver !== undefined, ...(fields && { fields }) });
       if (++count % PARTS_PER_STEP === 0) yield;
     }
     graphWaves.push(drawn);
@@ -51,6 +57,14 @@ export function* createGraphInSteps(pipeline: Pipeline): Steps<Graph> {
   const graph = { id: definition.id, goal: definition.goal, waves: graphWaves, edges };
   if (pipeline.handlers === undefined) return graph;
   return { ...graph, wave_lists: waves.map((_, wave) => pipeline.handlers?.lists[wave] ?? null) };
+}
+
+const MAX_FIELDS = 12;
+const MAX_FIELD_LENGTH = 60;
+
+function listFields(shape: ValueShape): string[] | undefined {
+  const keys = knownKeys(shape).slice(0, MAX_FIELDS);
+  return keys.length === 0 ? undefined : keys.map((key) => ellipsize(key, MAX_FIELD_LENGTH));
 }
 
 function listEdges(task: Task, awaits: ReadonlySet<string>): GraphEdge[] {
@@ -117,7 +131,7 @@ function dotShape(task: GraphTask): string {
 /** Renders the waves side by side as text, as many in a row as fit into `columns`. */
 export function renderText(graph: Graph, columns: number): string {
   const formatEdge = ({ from, kind }: GraphEdge): string => (kind === 'await' ? `${from} (await)` : from);
-  return textChart(graph, toolLabel, formatEdge, columns);
+  return textChart(graph, toolLabel, formatEdge, columns, ({ fields }) => fields);
 }
 
 function toolLabel({ tool, fan_out }: GraphTask): string {

@@ -8,10 +8,11 @@ import {
   knownKeys,
   nameTypes,
 } from '../../definition/shapes/missing-member.js';
-import { elementOf, memberOf, typesOf } from '../../definition/shapes/shape.js';
+import { elementOf, memberOf, type ShapeBudget, typesOf } from '../../definition/shapes/shape.js';
 import { formatPath, type Segment } from '../../definition/template/expressions/expression.js';
 import { type DraftTask, listReferences, type LocatedReference, type PipelineDraft } from '../draft.js';
-import type { PipelineShapes, ReadValue } from '../shapes.js';
+import type { PipelineShapes, ReadValue } from '../shapes/pipeline-shapes.js';
+import type { StoredShapes, StoredValue } from '../shapes/stored-shapes.js';
 
 /**
  * Checks that the paths of templates lead somewhere in what the tools return, as far as that is known before the run (D13). A path
@@ -21,6 +22,7 @@ export function* checkOutputPaths(
   draft: PipelineDraft,
   shapes: PipelineShapes,
   waves: readonly (readonly string[])[],
+  stored: StoredShapes,
   suggestions: Suggestions,
 ): Findings {
   const tasks = new Map(draft.tasks.map((task) => [task.id, task]));
@@ -30,7 +32,10 @@ export function* checkOutputPaths(
     if (task === undefined) continue;
     for (const located of listReferences(task)) {
       yield;
-      yield* checkPath(located, task, shapes, suggestions);
+      const value = readsValue(located, task) ? shapes.read(located, task) : undefined;
+      if (value !== undefined) yield* checkPath(located, value, shapes.budget, suggestions);
+      const ofSession = stored.read(located, task);
+      if (ofSession !== undefined) yield* warnOfSession(located, ofSession, shapes.budget, suggestions);
     }
     yield* checkList(task, shapes);
   }
@@ -38,37 +43,60 @@ export function* checkOutputPaths(
 
 function* checkPath(
   located: LocatedReference,
-  task: DraftTask,
-  shapes: PipelineShapes,
+  read: ReadValue,
+  budget: ShapeBudget,
   suggestions: Suggestions,
 ): Generator<Diagnostic> {
-  const read = isRead(located, task) ? shapes.read(located, task) : undefined;
-  if (read === undefined || read.path.length === 0) return;
-  const missing = findMissing(read.shape, read.path, shapes.budget);
-  const segment = missing && read.path[missing.at];
-  if (missing === undefined || segment === undefined) return;
+  const mistake = findMistake(read, budget, suggestions);
+  if (mistake === undefined) return;
   const { path, at, source, hasFallback } = located;
-  const reason = explainMissingMember(
-    missing.shape,
-    segment,
-    formatPath(read.label, read.path.slice(0, missing.at)),
-  );
-  const keys = knownKeys(missing.shape);
-  const name = segment.kind === 'field' ? suggestions.nearest(segment.name, keys) : undefined;
-  const holder = name === undefined ? findHolder(missing, segment, shapes.budget) : undefined;
-  const meant = name ?? holder;
-  const to = meant === undefined ? undefined : correct(read, missing.at, meant, name === undefined);
-  const hint = to === undefined ? hintFor(reason, located) : hintRename(source, to);
+  const { reason, meant } = mistake;
+  const hint = meant === undefined ? hintFor(reason, located) : hintRename(source, meant);
   if (!hasFallback) yield { code: 'unknown_reference', message: `{{${source}}}: ${reason}`, path, at, hint };
   else {
     const message = `{{${source}}} always gives its default: ${reason}`;
-    const text = to === undefined ? undefined : `did you mean ${to}?`;
+    const text = meant === undefined ? undefined : `did you mean ${meant}?`;
     yield { code: 'unknown_reference', severity: 'warning', message, path, at, hint: text };
   }
 }
 
+/** The run may bring a value of its own for the key. */
+function* warnOfSession(
+  { path, at, source }: LocatedReference,
+  read: StoredValue,
+  budget: ShapeBudget,
+  suggestions: Suggestions,
+): Generator<Diagnostic> {
+  const mistake = findMistake(read, budget, suggestions);
+  if (mistake === undefined) return;
+  const { reason, meant } = mistake;
+  const message = `{{${source}}}: ${reason}, as task "${read.storedBy}" stores it`;
+  const hint = meant === undefined ? undefined : hintRename(source, meant);
+  yield { code: 'unknown_reference', severity: 'warning', message, path, at, hint };
+}
+
+interface Mistake {
+  /** As the sentences of a run say it. */
+  readonly reason: string;
+  /** The path that was probably meant. */
+  readonly meant: string | undefined;
+}
+
+/** Finds out why a path leads nowhere; undefined when it may lead somewhere. */
+function findMistake(read: ReadValue, budget: ShapeBudget, suggestions: Suggestions): Mistake | undefined {
+  const missing = findMissing(read.shape, read.path, budget);
+  const segment = missing && read.path[missing.at];
+  if (missing === undefined || segment === undefined) return undefined;
+  const label = formatPath(read.label, read.path.slice(0, missing.at));
+  const reason = explainMissingMember(missing.shape, segment, label);
+  const keys = knownKeys(missing.shape);
+  const name = segment.kind === 'field' ? suggestions.nearest(segment.name, keys) : undefined;
+  const field = name ?? findHolder(missing, segment, budget);
+  return { reason, meant: field && correct(read, missing.at, field, name === undefined) };
+}
+
 /** References that other rules refuse have no value. */
-function isRead({ reference }: LocatedReference, task: DraftTask): boolean {
+function readsValue({ reference }: LocatedReference, task: DraftTask): boolean {
   return reference.kind === 'task' ? reference.taskId !== task.id : reference.kind !== 'item' || task.fansOut;
 }
 

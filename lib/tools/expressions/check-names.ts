@@ -1,4 +1,4 @@
-import { nearest } from '../../definition/did-you-mean.js';
+import { Suggestions } from '../../definition/did-you-mean.js';
 import { isObject } from '../../common/json/json.js';
 import { formatCount } from '../../common/text.js';
 import { EXPRESSION_FUNCTIONS, type ExpressionFunction } from './functions.js';
@@ -39,7 +39,7 @@ const MAX_PROBLEMS = 10;
 
 /**
  * Finds calls of functions that do not exist, calls with a number of arguments that the function never accepts, and
- * variables that nothing binds, anywhere in the expression: whatever may be bound in another order is no mistake. Takes time
+ * variables that are not defined, anywhere in the expression: a variable may be defined after its use. Takes time
  * linear in the size of the tree.
  *
  * @param tree as JSONata parses an expression
@@ -49,17 +49,31 @@ export function checkNames(tree: unknown, bindings: Exclude<Bindings, 'any'>): E
   names.visit(tree);
   const given = bindings === 'unknown' ? new Set<string>() : bindings;
   const isBound = (name: string): boolean => names.bound.has(name) || given.has(name);
-  const known = [...names.bound, ...given, ...EXPRESSION_FUNCTIONS.keys()];
+  const known = { names: [...names.bound, ...given, ...EXPRESSION_FUNCTIONS.keys()], suggestions: new Suggestions() };
+  // JSONata has copies of the tree before ??, whose problems are at the same position.
   const problems = new Map<number, ExpressionProblem>();
-  const add = (problem: ExpressionProblem | undefined): void => {
-    // JSONata has copies of what stands before ??.
-    if (problem !== undefined && problems.size < MAX_PROBLEMS) problems.set(problem.at, problem);
-  };
-  for (const call of names.calls) if (!isBound(call.name)) add(checkCall(call, known));
-  for (const call of names.plainCalls) if (!names.hasFunctionValues) add(checkPlainCall(call));
-  for (const variable of names.variables)
-    if (bindings !== 'unknown' && !isBound(variable.name)) add(checkVariable(variable, known));
+  for (const problem of findProblems()) {
+    problems.set(problem.at, problem);
+    if (problems.size === MAX_PROBLEMS) break;
+  }
   return [...problems.values()].toSorted((a, b) => a.at - b.at);
+
+  function* findProblems(): Generator<ExpressionProblem> {
+    for (const call of names.calls) if (!isBound(call.name)) yield* listed(checkCall(call, known));
+    for (const call of names.plainCalls) if (!names.hasFunctionValues) yield* listed(checkPlainCall(call));
+    for (const variable of names.variables)
+      if (bindings !== 'unknown' && !isBound(variable.name)) yield* listed(checkVariable(variable, known));
+  }
+}
+
+function listed(problem: ExpressionProblem | undefined): readonly ExpressionProblem[] {
+  return problem === undefined ? [] : [problem];
+}
+
+/** The names that an expression may use, and the suggestions that may still be made from them. */
+interface KnownNames {
+  readonly names: readonly string[];
+  readonly suggestions: Suggestions;
 }
 
 class NameCollector {
@@ -180,7 +194,7 @@ function nameAlone({ type, steps, ...others }: SyntaxNode): Variable | undefined
 
 function checkCall(
   { name, position, count, isPartial }: Call,
-  known: readonly string[],
+  known: KnownNames,
 ): ExpressionProblem | undefined {
   if (name === '' || name === '$') return undefined;
   const at = position - name.length - 1;
@@ -222,10 +236,10 @@ function checkPlainCall({ name, position }: Variable): ExpressionProblem | undef
 
 function checkVariable(
   { name, position }: Variable,
-  known: readonly string[],
+  known: KnownNames,
 ): ExpressionProblem | undefined {
   if (EXPRESSION_FUNCTIONS.has(name)) return undefined;
-  const problem = { message: `reads $${name}, which nothing binds`, at: position - name.length - 1 };
+  const problem = { message: `reads $${name}, which is not defined`, at: position - name.length - 1 };
   return withSuggestion(
     problem,
     name,
@@ -237,10 +251,10 @@ function checkVariable(
 function withSuggestion(
   problem: ExpressionProblem,
   name: string,
-  known: readonly string[],
+  known: KnownNames,
   otherwise: string,
 ): ExpressionProblem {
-  const meant = nearest(name, known);
+  const meant = known.suggestions.nearest(name, known.names);
   if (meant === undefined || !isPlainName(meant)) return { ...problem, hint: otherwise };
   return { ...problem, rename: { from: `$${name}`, to: `$${meant}` } };
 }

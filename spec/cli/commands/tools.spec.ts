@@ -30,6 +30,11 @@ describe('tools', () => {
     expect(stdout).to.contain('Output\n');
   });
 
+  it('shows the fields of the output of one tool with their types', async () => {
+    const { stdout } = await invoke(['tools', 'http_request']);
+    expect(stdout.slice(stdout.indexOf('Output\n'))).to.contain('{status: integer, url: text, headers: ');
+  });
+
   it('prints the metadata of one tool with --json', async () => {
     const tool: ToolMetadata = JSON.parse((await invoke(['tools', 'store', '--json'])).stdout);
     expect(tool).to.have.all.keys('name', 'description', 'inputs', 'output');

@@ -152,6 +152,8 @@ describe('The /pipelines routes that run nothing', () => {
       JSON.parse(JSON.stringify({ tools: catalog.names(), metadata: catalog.metadata() })),
     );
     expect(body['tools']).to.include.members(['mock', 'store', 'sleep', 'fail']);
+    const request = catalog.metadata().find(({ name }) => name === 'http_request');
+    expect(request?.output.schema).to.have.nested.property('properties.status.type', 'integer');
   });
 
   it('return the graph as data, as Mermaid, as Graphviz and as SVG (D35)', async () => {

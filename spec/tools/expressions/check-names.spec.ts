@@ -19,11 +19,11 @@ describe('Evaluator.findProblems: names (D49)', () => {
   const wrong: [source: string, message: string, at: number, help: string][] = [
     ['$summ(lines.price)', 'calls $summ, which does not exist', 0, '$summ → $sum'],
     ['a.b ~> $upercase', 'calls $upercase, which does not exist', 7, '$upercase → $uppercase'],
-    ['$map(a, $uppercas)', 'reads $uppercas, which nothing binds', 8, '$uppercas → $uppercase'],
-    ['($rate := 2; $rat * a)', 'reads $rat, which nothing binds', 13, '$rat → $rate'],
+    ['$map(a, $uppercas)', 'reads $uppercas, which is not defined', 8, '$uppercas → $uppercase'],
+    ['($rate := 2; $rat * a)', 'reads $rat, which is not defined', 13, '$rat → $rate'],
     [
       'a * $zzzzzzz',
-      'reads $zzzzzzz, which nothing binds',
+      'reads $zzzzzzz, which is not defined',
       4,
       'add zzzzzzz to the input "bindings", or bind it with $zzzzzzz := …',
     ],
@@ -35,12 +35,12 @@ describe('Evaluator.findProblems: names (D49)', () => {
     ],
     [
       '$substring(a)($b)',
-      'reads $b, which nothing binds',
+      'reads $b, which is not defined',
       14,
       'add b to the input "bindings", or bind it with $b := …',
     ],
     ['$sum(a, b)', 'calls $sum with 2 arguments, and it takes 1', 0, 'write $sum(numbers)'],
-    ['$now(1, 2, 3)', 'calls $now with 3 arguments, and it takes 0 to 2', 0, 'write $now([picture[, zone]])'],
+    ['$now(1, 2, 3)', 'calls $now with 3 arguments, and it takes 0 to 2', 0, 'write $now([format[, zone]])'],
     ['$millis(1)', 'calls $millis with 1 argument, and it takes none', 0, 'write $millis()'],
     ['$zip()', 'calls $zip with 0 arguments, and it takes 1 or more', 0, 'write $zip(list, ...)'],
     [

@@ -13,6 +13,8 @@ import { parseTemplate } from '../../../definition/template/parsing/parser.js';
 import { readsItem, writtenTextOf } from '../../flow/conditions.js';
 import { mayLackOutput } from '../../flow/unreliable-outputs.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../../draft.js';
+import type { ValueShape } from '../../../definition/shapes/shape.js';
+import type { PipelineShapes, ResolvedTemplate } from '../../shapes/pipeline-shapes.js';
 import { findContradictions } from './contradictions.js';
 import { hintForKeyword, hintForNot, valueAt } from './foreign-keywords.js';
 import { type ConditionPlace, findKnownValues } from './known-values.js';
@@ -32,6 +34,7 @@ type CheckedCondition = Pick<DraftCondition, 'value' | 'schema' | 'path'> & {
 export function* checkConditions(
   draft: PipelineDraft,
   definition: unknown,
+  shapes: PipelineShapes,
   budget: CheckBudget,
   example?: string,
 ): Findings {
@@ -41,7 +44,8 @@ export function* checkConditions(
   const causes = new Map(draft.tasks.flatMap(toCause));
   for (const task of draft.tasks) {
     yield;
-    const place = { params, list: task.list };
+    const shapeOf = (reading: ResolvedTemplate): ValueShape => shapes.ofReading(reading, task);
+    const place = { params, list: task.list, shapeOf };
     for (const condition of [...task.conditions, ...task.until]) {
       yield;
       yield* checkCondition(condition, place, budget, example);

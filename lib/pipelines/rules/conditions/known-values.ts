@@ -5,6 +5,9 @@ import { isParamType } from '../../../definition/params.js';
 import type { Expression } from '../../../definition/template/expressions/expression.js';
 import { parseTemplate } from '../../../definition/template/parsing/parser.js';
 import type { Reference } from '../../../definition/template/reference.js';
+import { nameTypes } from '../../../definition/shapes/missing-member.js';
+import { typesOf, type ValueShape } from '../../../definition/shapes/shape.js';
+import type { ResolvedTemplate } from '../../shapes/pipeline-shapes.js';
 import type { TaskList } from '../../flow/handlers.js';
 
 /** The values that the template of a condition may have, as far as the definition says. */
@@ -34,6 +37,8 @@ export interface ConditionPlace {
   readonly params: Readonly<Record<string, unknown>>;
   /** Undefined for a sub-pipeline. */
   readonly list?: TaskList | undefined;
+  /** The shape of the value of a template; undefined for a sub-pipeline. */
+  readonly shapeOf?: (reading: ResolvedTemplate) => ValueShape;
 }
 
 /** The most values that are tried: more would take long. */
@@ -45,7 +50,7 @@ const MAX_LISTED = 10;
 /** Returns the values that a condition may see; undefined when the definition says nothing of them. */
 export function findKnownValues(
   { value, references }: ReadingCondition,
-  { params, list }: ConditionPlace,
+  { params, list, shapeOf }: ConditionPlace,
 ): KnownValues | undefined {
   if (typeof value !== 'string') return undefined;
   const parsed = parseTemplate(value);
@@ -54,7 +59,9 @@ export function findKnownValues(
   const [expression] = parsed.parts.flatMap((part) => (typeof part === 'string' ? [] : part.expression));
   const [first] = references;
   if (expression === undefined || first === undefined || expression.fallback !== undefined) return undefined;
-  return ofReference(first.reference, expression, params, list);
+  const { reference } = first;
+  const known = ofReference(reference, expression, params, list);
+  return known ?? (shapeOf && ofShape(shapeOf({ reference, expression }), expression));
 }
 
 function ofReference(
@@ -70,6 +77,16 @@ function ofReference(
   if (reference.kind === 'run' && reference.member === 'status' && list !== undefined && list !== 'tasks')
     return ofStatus(list === 'finally' ? name : `in "${list}", ${name}`, RUN_STATUSES[list]);
   return undefined;
+}
+
+/** The types of what a tool returns, and its choices. A value that the definition writes is known by its type only. */
+function ofShape(shape: ValueShape, { source }: Expression): KnownValues | undefined {
+  const types = typesOf(shape);
+  if (types === undefined || types.size === 0) return undefined;
+  const choices = typeof shape === 'object' && Array.isArray(shape['enum']) ? (shape['enum'] as Json[]) : [];
+  const values = choices.length > 0 && choices.length <= MAX_CHOICES ? choices : undefined;
+  const describe = (): string => (values === undefined ? nameTypes(types) : describeChoices(values));
+  return { name: `{{${ellipsize(source, 80)}}}`, describe, types: [...types], bounds: {}, values };
 }
 
 function ofText(name: string): KnownValues {

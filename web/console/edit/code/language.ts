@@ -39,7 +39,7 @@ function complete(
   // A reader asks for no keys on an empty line, and for no values while something else is typed.
   const isWanted = explicit || from < pos || cursor.kind === 'value' || cursor.template !== undefined;
   if (!isWanted || options.length === 0) return null;
-  return { from, options: options.map(toCompletion), validFor: /^[\w.-]*$/ };
+  return { from, options: options.map(toCompletion), validFor: /^[\w.[\]-]*$/ };
 }
 
 function toCompletion({ label, detail, info, apply, kind, boost }: Proposal): Completion {

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../common/json/json.js';
-import { isParamType } from '../definition/params.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
+import { isParamType } from '../../definition/params.js';
 import {
   ANY_SHAPE,
   elementOf,
@@ -8,15 +8,15 @@ import {
   shapeOfLiteral,
   unionOf,
   type ValueShape,
-} from '../definition/shapes/shape.js';
-import type { Expression, Segment } from '../definition/template/expressions/expression.js';
-import { pathFromValue } from '../definition/template/expressions/operand.js';
-import { parseTemplate } from '../definition/template/parsing/parser.js';
-import { type Reference, resolveReference } from '../definition/template/reference.js';
-import type { Catalog } from '../tools/catalog.js';
-import { outputShapeOf } from '../tools/schemas/output-shape.js';
-import type { DraftTask, PipelineDraft } from './draft.js';
-import { readsItem } from './flow/conditions.js';
+} from '../../definition/shapes/shape.js';
+import type { Expression, Segment } from '../../definition/template/expressions/expression.js';
+import { pathFromValue } from '../../definition/template/expressions/operand.js';
+import { parseTemplate } from '../../definition/template/parsing/parser.js';
+import { type Reference, resolveReference } from '../../definition/template/reference.js';
+import { INTEGER_SCHEMA } from '../../tools/schemas/output.js';
+import { outputShapeOf } from '../../tools/schemas/output-shape.js';
+import type { Pipeline } from '../pipeline.js';
+import { type ShapedTask, type ShapeSource, shapeSourceOf } from './shape-source.js';
 
 /** A value that a template reads, and the path from there. */
 export interface ReadValue {
@@ -27,7 +27,7 @@ export interface ReadValue {
 }
 
 /** A template that is resolved. */
-interface Reading {
+export interface ResolvedTemplate {
   readonly reference: Reference;
   readonly expression: Expression;
 }
@@ -40,22 +40,18 @@ const MAX_DEPTH = 50;
 
 /** The shapes of the values that the templates of a pipeline read, as far as the tools and the definition say. */
 export class PipelineShapes {
-  readonly budget = new ShapeBudget();
-  readonly #draft: PipelineDraft;
-  readonly #catalog: Catalog;
-  readonly #params: Readonly<Record<string, unknown>>;
-  readonly #tasks: ReadonlyMap<string, DraftTask>;
+  readonly budget: ShapeBudget;
+  readonly #source: ShapeSource;
+  readonly #tasks: ReadonlyMap<string, ShapedTask>;
   readonly #outputs = new Map<string, ValueShape>();
   readonly #calls = new Map<string, ValueShape>();
   readonly #items = new Map<string, ValueShape>();
   #chain = 0;
 
-  constructor(draft: PipelineDraft, definition: unknown, catalog: Catalog) {
-    this.#draft = draft;
-    this.#catalog = catalog;
-    const params = isObject(definition) ? definition['params'] : undefined;
-    this.#params = isObject(params) ? params : {};
-    this.#tasks = new Map(draft.tasks.map((task) => [task.id, task]));
+  constructor(source: ShapeSource, budget = new ShapeBudget()) {
+    this.budget = budget;
+    this.#source = source;
+    this.#tasks = new Map(source.tasks.map((task) => [task.id, task]));
   }
 
   /** The shape of the output of a task; of a fan-out, the list of those of its items. */
@@ -65,8 +61,8 @@ export class PipelineShapes {
       if (!task.fansOut) return call;
       const items = [call];
       // A skipped item has null in its place (D78), a failed one its error (D67).
-      if (task.conditions.some(readsItem)) items.push({ type: 'null' });
-      if (task.fields['on_item_error'] !== undefined) items.push(ITEM_ERROR);
+      if (task.mayBeSkipped) items.push({ type: 'null' });
+      if (task.collectsErrors) items.push(ITEM_ERROR);
       return { type: 'array', items: unionOf(items) };
     });
   }
@@ -74,14 +70,15 @@ export class PipelineShapes {
   /** The shape of what one call of the tool of a task returns. */
   ofCall(id: string): ValueShape {
     return this.#remember(this.#calls, id, (task) => {
-      const tool = task.tool === undefined ? undefined : this.#catalog.get(task.tool);
-      if (tool === undefined) return ANY_SHAPE;
-      return outputShapeOf(tool, task.literalInputs, (value) => this.#ofWritten(value, task));
+      const nested = this.#source.nested.get(id);
+      if (nested !== undefined) return shapeOfCall(nested, this.budget);
+      if (task.tool === undefined) return ANY_SHAPE;
+      return outputShapeOf(task.tool, task.inputs, (value) => this.#ofWritten(value, task));
     });
   }
 
   /** The shape of the items of a fan-out. */
-  ofItem({ id }: DraftTask): ValueShape {
+  ofItem({ id }: { readonly id: string }): ValueShape {
     return this.#remember(this.#items, id, (task) => {
       const list = this.ofList(task);
       // What is no list has a problem of its own.
@@ -90,13 +87,17 @@ export class PipelineShapes {
   }
 
   /** The shape of the value of `parallel_over`; undefined without a valid one. */
-  ofList(task: DraftTask): ValueShape | undefined {
-    const [only, ...others] = task.parallelOverReferences;
-    return only === undefined || others.length > 0 ? undefined : this.#ofReading(only, task);
+  ofList({ id }: { readonly id: string }): ValueShape | undefined {
+    const task = this.#tasks.get(id);
+    const reading = task?.parallelOver === undefined ? undefined : this.#findReading(task.parallelOver);
+    return task && reading && this.ofReading(reading, task);
   }
 
   /** The value in which the path of a template begins, in a task. */
-  read({ reference, expression: { root, path } }: Reading, task: DraftTask): ReadValue | undefined {
+  read(
+    { reference, expression: { root, path } }: ResolvedTemplate,
+    task: { readonly id: string },
+  ): ReadValue | undefined {
     const rest = pathFromValue(reference, path);
     switch (reference.kind) {
       case 'task':
@@ -107,7 +108,7 @@ export class PipelineShapes {
       case 'item':
         return { shape: this.ofItem(task), path: rest, label: 'item' };
       case 'param': {
-        const shape = ofParam(this.#params, reference.name);
+        const shape = ofParam(this.#source.params, reference.name);
         return { shape, path: rest.slice(1), label: `params.${reference.name}` };
       }
       default:
@@ -116,7 +117,7 @@ export class PipelineShapes {
   }
 
   /** The shape of the value of a template. */
-  #ofReading(reading: Reading, task: DraftTask): ValueShape {
+  ofReading(reading: ResolvedTemplate, task: { readonly id: string }): ValueShape {
     const { fallback } = reading.expression;
     const read = this.read(reading, task);
     if (read === undefined) return ANY_SHAPE;
@@ -126,7 +127,7 @@ export class PipelineShapes {
   }
 
   /** The shape of a written value when its templates are rendered. */
-  #ofWritten(value: Json | undefined, task: DraftTask, depth = 0): ValueShape {
+  #ofWritten(value: Json | undefined, task: ShapedTask, depth = 0): ValueShape {
     if (value === undefined || depth > MAX_DEPTH || !this.budget.take()) return ANY_SHAPE;
     if (typeof value === 'string') return this.#ofText(value, task);
     if (typeof value !== 'object' || value === null) return shapeOfLiteral(value);
@@ -139,19 +140,25 @@ export class PipelineShapes {
     return { type: 'object', properties, additionalProperties: false };
   }
 
-  #ofText(text: string, task: DraftTask): ValueShape {
+  #ofText(text: string, task: ShapedTask): ValueShape {
     if (!text.includes('{{')) return shapeOfLiteral(text);
+    const reading = this.#findReading(text);
+    return reading === undefined ? TEXT : this.ofReading(reading, task);
+  }
+
+  /** Resolves a template that is the whole text; undefined for any other text. */
+  #findReading(text: string): ResolvedTemplate | undefined {
     const parsed = parseTemplate(text);
-    if (parsed?.ok !== true || !parsed.whole) return TEXT;
+    if (parsed?.ok !== true || !parsed.whole) return undefined;
     const [expression] = parsed.parts.flatMap((part) => (typeof part === 'string' ? [] : part.expression));
-    if (expression === undefined) return TEXT;
-    const { taskIds, uncertain, paramNames, inputKeys } = this.#draft;
+    if (expression === undefined) return undefined;
+    const { taskIds, uncertain, inputKeys, paramNames } = this.#source;
     const known = { params: paramNames, inputs: inputKeys, uncertain, suggestions: NO_SUGGESTIONS };
-    return this.#ofReading({ reference: resolveReference(expression, taskIds, known), expression }, task);
+    return { reference: resolveReference(expression, taskIds, known), expression };
   }
 
   /** Finds a shape once. Of tasks that read each other in a circle, which is an error, and of long chains, it is unknown. */
-  #remember(known: Map<string, ValueShape>, id: string, find: (task: DraftTask) => ValueShape): ValueShape {
+  #remember(known: Map<string, ValueShape>, id: string, find: (task: ShapedTask) => ValueShape): ValueShape {
     const before = known.get(id);
     if (before !== undefined) return before;
     const task = this.#tasks.get(id);
@@ -163,6 +170,23 @@ export class PipelineShapes {
     known.set(id, shape);
     return shape;
   }
+}
+
+/** The output of `run_pipeline` for a pipeline: those of its tasks, without those of its handlers (D80). */
+function shapeOfCall(pipeline: Pipeline, budget: ShapeBudget): ValueShape {
+  if (!budget.take(pipeline.allTasks.size)) return ANY_SHAPE;
+  const shapes = new PipelineShapes(shapeSourceOf(pipeline), budget);
+  const outputs = Array.from(pipeline.tasks.keys(), (id) => [id, shapes.ofOutput(id)]);
+  const properties = Object.fromEntries(outputs) as Record<string, ValueShape>;
+  return {
+    type: 'object',
+    properties: {
+      outputs: { type: 'object', properties, additionalProperties: false },
+      waves_executed: INTEGER_SCHEMA,
+      tasks_executed: INTEGER_SCHEMA,
+    },
+    additionalProperties: false,
+  };
 }
 
 const TEXT: ValueShape = { type: 'string' };

@@ -1,0 +1,86 @@
+import { groupBy } from '../../definition/group-by.js';
+import type { ValueShape } from '../../definition/shapes/shape.js';
+import { pathFromValue } from '../../definition/template/expressions/operand.js';
+import type { KeyLookup } from '../check-context.js';
+import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
+import { numberWaves } from '../flow/waves.js';
+import { isPipelineCall } from '../rules/pipeline-calls.js';
+import { hasUnknownStoreKey, listStores, type StoringTask } from '../rules/stores.js';
+import type { PipelineShapes, ReadValue } from './pipeline-shapes.js';
+
+/** A value of the session, which one task of the pipeline stores. */
+export interface StoredValue extends ReadValue {
+  readonly storedBy: string;
+}
+
+/** When tasks run, if they do. */
+interface RunOrder {
+  readonly waves: readonly (readonly string[])[];
+  /** Keys that exist when the run starts, of which the values are unknown. */
+  readonly session: KeyLookup;
+  /** Tasks of which a run may lack the output although it goes on. */
+  readonly unreliable: KeyLookup;
+}
+
+/**
+ * The shapes of session keys that one task stores before they are read. They hold for each run whose `session` does not bring the
+ * key: whoever submits the run may bring any, so that nothing follows from them but warnings (D13).
+ */
+export class StoredShapes {
+  readonly #shapes: PipelineShapes;
+  readonly #waveOf: ReadonlyMap<string, number>;
+  readonly #stores: ReadonlyMap<string, StoringTask>;
+
+  constructor(draft: PipelineDraft, shapes: PipelineShapes, { waves, session, unreliable }: RunOrder) {
+    this.#shapes = shapes;
+    this.#waveOf = numberWaves(waves);
+    const mayBeOther = (key: string): boolean => draft.reads.has(key) || session.has(key);
+    this.#stores = draft.tasks.some(mayStoreAnyKey)
+      ? new Map()
+      : findOnlyStores(draft, this.#waveOf, unreliable, mayBeOther);
+  }
+
+  /** Returns what a template of a task reads; undefined when it may be anything, and for a template with a default. */
+  read(
+    { reference, expression: { path }, hasFallback }: LocatedReference,
+    reader: DraftTask,
+  ): StoredValue | undefined {
+    if (reference.kind !== 'session' || hasFallback || reader.list !== 'tasks') return undefined;
+    const { key } = reference;
+    const store = this.#stores.get(key);
+    const wave = this.#waveOf.get(reader.id);
+    if (store === undefined || wave === undefined || store.wave >= wave) return undefined;
+    const shape = this.#shapeOf(store);
+    const rest = pathFromValue(reference, path).slice(1);
+    return { shape, path: rest, label: `session.${key}`, storedBy: store.id };
+  }
+
+  /** What was at the key before may be an element of a list that is appended to (D23). */
+  #shapeOf({ id, append }: StoringTask): ValueShape {
+    return append ? { type: 'array' } : this.#shapes.ofCall(id);
+  }
+}
+
+/** A tool of somebody else may write any key, and so may the pipeline of a task. */
+function mayStoreAnyKey(task: DraftTask): boolean {
+  return task.builtin === undefined || isPipelineCall(task) || hasUnknownStoreKey(task);
+}
+
+/** Finds the keys that a single task stores, which is no handler and is certain to run, and always in the same way. */
+function findOnlyStores(
+  draft: PipelineDraft,
+  waveOf: ReadonlyMap<string, number>,
+  unreliable: KeyLookup,
+  mayBeOther: (key: string) => boolean,
+): ReadonlyMap<string, StoringTask> {
+  const tasks = new Map(draft.tasks.map((task) => [task.id, task]));
+  const isCertain = ({ id }: StoringTask): boolean => {
+    const task = tasks.get(id);
+    return task?.list === 'tasks' && !unreliable.has(id) && typeof task.literalInputs['append'] !== 'string';
+  };
+  const found = new Map<string, StoringTask>();
+  for (const [key, [only, ...others]] of groupBy(listStores(draft, waveOf), (store) => store.key))
+    if (only !== undefined && others.length === 0 && !mayBeOther(key) && isCertain(only))
+      found.set(key, only);
+  return found;
+}
