@@ -16,15 +16,15 @@ export const AUDIT_ACTIONS = [
   'access',
 ] as const;
 
-/** Whoever starts runs (D75), and `server` for what the process does at the wish of its operator. */
+/** The kinds of callers that start runs (D75), and `server` for actions of the process itself, such as a reload. */
 export const AUDIT_WHO_KINDS = [...STARTED_BY_KINDS, 'server'] as const;
 
 export const AUDIT_OBJECT_KINDS = ['run', 'runs', 'pipeline', 'configuration', 'store', 'path'] as const;
 
-/** `ok`: it was done; `refused`: the caller could not have it, or the object was not so; `failed`: the server could not. */
+/** `refused`: the caller lacks the right, or the state of the object forbids the action. `failed`: the server is at fault. */
 export const AUDIT_RESULTS = ['ok', 'refused', 'failed'] as const;
 
-/** The result of what was not done: by fault of the server, or because it could not be had. */
-export function notDone(isFaultOfServer: boolean): (typeof AUDIT_RESULTS)[number] {
+/** Returns the result of an action that was not done. */
+export function toUnsuccessfulResult(isFaultOfServer: boolean): (typeof AUDIT_RESULTS)[number] {
   return AUDIT_RESULTS[isFaultOfServer ? 2 : 1];
 }

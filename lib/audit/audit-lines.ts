@@ -25,10 +25,10 @@ export function auditLinesTo(stream: Writable): AuditLines {
 }
 
 /**
- * Appends the lines to a file, which is opened anew for those of a moment: a program that moves the file away gets a new one.
+ * Appends the lines to a file. Opens it for each batch of lines, so that log rotation gets a new file.
  * Rejects with `bad_usage` when nothing can be appended.
  *
- * @param warn is told when lines cannot be written, and when they can be again
+ * @param warn receives a message when lines cannot be written, and when they can be written again
  */
 export async function openAuditFile(path: string, warn: (message: string) => void): Promise<AuditLines> {
   try {
@@ -63,8 +63,13 @@ class AuditFile implements AuditLines {
     this.#writing ??= new Promise((resolve) => inNextTurn(() => void this.#writeAll().finally(resolve)));
   }
 
+  /** Tries once more to write what could not be written. */
   async close(): Promise<void> {
     await this.#writing;
+    if (this.#waiting !== '') await this.#writeAll();
+    if (this.#waiting === '') return;
+    const lost = this.#missing + this.#waiting.split('\n').length - 1;
+    this.#warn(`${lost} audit entries were not written to ${this.#path}`);
   }
 
   async #writeAll(): Promise<void> {

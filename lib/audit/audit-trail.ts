@@ -29,7 +29,7 @@ interface TrailOptions {
   readonly onEntry?: ((entry: AuditEntry) => void) | undefined;
 }
 
-/** A request goes on so often when few entries match. */
+/** Maximum number of searches in the store for one page. */
 const MAX_SEARCHES = 10;
 
 /** Names that callers choose are cut. */
@@ -48,7 +48,7 @@ export class AuditTrail {
     this.#refused = new RefusedAttempts(options.clock, (event) => this.#add(event));
   }
 
-  /** Adds what was done at once. What was not done is counted, so that repeated attempts make few entries. */
+  /** Adds a successful event at once. Counts refused and failed events, so that repeated attempts make few entries. */
   record(event: AuditEvent): void {
     if (event.result === 'ok') this.#add(event);
     else this.#refused.add(event);
@@ -79,7 +79,7 @@ export class AuditTrail {
     return { entries, next_cursor: before === undefined ? null : String(before) };
   }
 
-  /** Makes entries of the attempts that were counted. */
+  /** Adds the entries of the counted attempts. */
   close(): void {
     this.#refused.close();
   }
@@ -115,7 +115,7 @@ function toEntry(id: string, now: number, event: AuditEvent): AuditEntry {
   };
 }
 
-/** What stands before an address of IPv4 on a socket of IPv6. */
+/** The beginning of an address of IPv4 on a socket of IPv6. */
 const MAPPED = /^::ffff:(?=\d+\.)/;
 
 function cut<T extends string | null>(text: T): T {

@@ -1,10 +1,10 @@
 import type { Clock } from '../common/clock.js';
 import type { AuditEvent } from './audit-store.js';
 
-/** Attempts of one kind within so long are one entry, besides the first of them. */
+/** The length of a window: attempts of one kind in it are one entry, besides the first of them. */
 const WINDOW_MS = 60_000;
 
-/** So many kinds of attempts of a tenant are told apart in a window; of the others, only what is refused and why. */
+/** Maximum number of kinds of attempts of a tenant in a window; further ones are counted by what was refused and why. */
 const MAX_KINDS = 100;
 
 interface Kind {
@@ -14,8 +14,8 @@ interface Kind {
 }
 
 /**
- * Makes few entries of many refused attempts: whoever tries again and again makes about two entries a minute of each kind, and
- * some hundred of all kinds. The attempts without a valid key count as those of a tenant of their own.
+ * Counts repeated refused attempts, so that a caller who tries again and again adds about two entries a minute of each kind, and
+ * a hundred of all kinds. Attempts without a valid key count as those of a tenant of their own.
  */
 export class RefusedAttempts {
   readonly #clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;
@@ -32,8 +32,8 @@ export class RefusedAttempts {
   add(event: AuditEvent): void {
     const kinds = this.#kinds.get(event.tenantId) ?? new Map<string, Kind>();
     this.#kinds.set(event.tenantId, kinds);
-    const isTold = kinds.size < MAX_KINDS || kinds.has(toKey(event));
-    const counted = isTold ? event : generalize(event);
+    const isListed = kinds.size < MAX_KINDS || kinds.has(toKey(event));
+    const counted = isListed ? event : generalize(event);
     const kind = kinds.get(toKey(counted));
     if (kind !== undefined) {
       kind.count++;
@@ -44,7 +44,7 @@ export class RefusedAttempts {
     this.#timer ??= this.#clock.setTimeout(() => this.#endWindow(), WINDOW_MS);
   }
 
-  /** Makes entries of all that was counted. */
+  /** Adds the entries of all counted attempts. */
   close(): void {
     this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -52,7 +52,7 @@ export class RefusedAttempts {
     this.#kinds.clear();
   }
 
-  /** A kind of which there were more attempts goes on being counted: the next one is no first. */
+  /** Keeps counting the kinds that were repeated in this window. */
   #endWindow(): void {
     this.#timer = undefined;
     for (const [tenantId, kinds] of this.#kinds) {

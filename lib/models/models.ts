@@ -90,14 +90,14 @@ export class Models implements ModelAccess {
     const limiter = this.#limiterOf(chosen.provider);
     const name = `${chosen.provider}/${chosen.model}`;
     const answered = this.#options.onWait?.(name);
-    const hear =
+    const onFirstText =
       answered &&
       ((text: string): void => {
         answered();
         onText?.(text);
       });
     const ask = (): Promise<ModelAnswer> =>
-      limiter.run(caller, () => this.#ask(provider, chosen, rest, hear ?? onText, caller));
+      limiter.run(caller, () => this.#ask(provider, chosen, rest, onFirstText ?? onText, caller));
     try {
       return await this.#askUntilAnswered(ask, name, caller);
     } finally {

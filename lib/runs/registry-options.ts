@@ -18,7 +18,7 @@ export interface RequestedSubmission extends Pick<RunIdentity, 'run_id' | 'tenan
   readonly address: string | undefined;
 }
 
-/** Is told of every run that is accepted, in the turn of the event loop in which the store is. Must not throw. */
+/** Receives every accepted run, in the turn of the event loop in which the store receives it. Must not throw. */
 export interface SubmissionObserver {
   readonly onSubmitted: (run: RequestedSubmission) => void;
   /** Receives the names of the secrets that the run reads: all of its definition, and later those of nested runs. */

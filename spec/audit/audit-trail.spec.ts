@@ -63,7 +63,7 @@ describe('AuditTrail (D95)', () => {
       expect((await list()).map(({ count }) => count)).to.deep.equal([1, 2, 2, 1, 1]);
     });
 
-    it('tells those of different addresses, callers and objects apart', async () => {
+    it('counts attempts of different addresses, callers and objects apart', async () => {
       trail.record(refused());
       trail.record(refused({ address: '10.0.0.2' }));
       trail.record(refused({ who: { kind: 'key', name: 'ci' } }));

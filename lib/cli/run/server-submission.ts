@@ -89,15 +89,15 @@ const PIPELINE_ID = /^\w[\w.-]*$/;
 
 /** Says of a file that is not here that the server has a pipeline with that id, if it does. */
 async function explainMissingFile(
-  error: unknown,
+  failure: unknown,
   { file, server, tenant }: SubmissionFlags,
   client: WavetrainClient,
 ): Promise<unknown> {
-  const isMissing = errorCode(error) === 'unreadable_file' && errorCode(errorCause(error)) === 'ENOENT';
-  if (!isMissing || !PIPELINE_ID.test(file)) return error;
+  const isMissing = errorCode(failure) === 'unreadable_file' && errorCode(errorCause(failure)) === 'ENOENT';
+  if (!isMissing || !PIPELINE_ID.test(file)) return failure;
   // A server that cannot be asked has no say in this.
   const named = await client.pipelines.get(file, { tenant_id: tenant }).catch(() => undefined);
-  if (named === undefined) return error;
+  if (named === undefined) return failure;
   return new UsageError(
     `there is no file ${file} here; the server knows a pipeline of that id`,
     `${PROGRAM} pipelines run ${file}${serverFlag(server)} runs it`,

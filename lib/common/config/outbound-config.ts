@@ -78,11 +78,16 @@ function readAuthorities(file: string): string[] {
   let certificates: string[];
   try {
     certificates = readFileSync(file, 'utf8').match(CERTIFICATE) ?? [];
-    for (const certificate of certificates) new X509Certificate(certificate);
+    for (const certificate of certificates) assertCertificate(certificate);
   } catch (cause) {
     throw invalidVariable(CA_FILE, `must be a file with certificates as PEM: ${errorMessage(cause)}`, cause);
   }
   if (certificates.length === 0)
     throw invalidVariable(CA_FILE, `must be a file with certificates as PEM: ${file} has none`);
   return certificates;
+}
+
+/** @throws Error as Node.js describes what is wrong with it */
+function assertCertificate(pem: string): X509Certificate {
+  return new X509Certificate(pem);
 }

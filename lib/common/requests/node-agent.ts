@@ -65,8 +65,7 @@ class ForwardAgent extends Agent {
   addRequest(request: ClientRequest, options: object): void {
     request.path = this.#origin + request.path;
     for (const [name, value] of Object.entries(this.#proxy.headers)) request.setHeader(name, value);
-    const { addRequest } = Agent.prototype as unknown as WithRequests;
-    addRequest.call(this, request, options);
+    (Agent.prototype as unknown as WithRequests).addRequest.call(this, request, options);
   }
 
   override createConnection(): Socket {

@@ -1,5 +1,7 @@
+import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import type { ClientCertificate, Outbound, ProxyServer } from './outbound.js';
+import { errorMessage } from '../errors.js';
+import { type ClientCertificate, Outbound, type ProxyServer } from './outbound.js';
 import { describeProxyError, openTunnel } from './tunnel.js';
 
 export interface AgentOptions {
@@ -11,6 +13,9 @@ export interface AgentOptions {
   readonly client?: ClientCertificate | undefined;
 }
 
+/** Without proxies, and with the built-in authorities. */
+const DIRECT = new Outbound();
+
 type Connect = ReturnType<typeof import('undici')['buildConnector']>;
 
 /** Creates what connects to servers, and trusts what `outbound` trusts. */
@@ -19,7 +24,7 @@ export async function createConnector(
   { connectMs, client }: AgentOptions,
 ): Promise<Connect> {
   const { buildConnector } = await import('undici');
-  const secureContext = outbound?.secureContext(client);
+  const secureContext = (outbound ?? DIRECT).secureContext(client);
   return buildConnector({ timeout: connectMs, ...(secureContext && { secureContext }) });
 }
 
@@ -43,15 +48,7 @@ export async function createProxiedAgent(outbound: Outbound, options: AgentOptio
   const { client: _, ...ownOptions } = options;
   const connectProxy = await createConnector(outbound, ownOptions);
   const tunnels = new Agent(
-    patientOptions((target, callback) => {
-      const { protocol, hostname, port } = target;
-      const proxy = outbound.proxyFor(new URL(`${protocol}//${hostname}:${port || 443}`));
-      if (proxy === undefined) return callback(new Error('no proxy is configured for this address'), null);
-      openTunnel(proxy, `${hostname}:${port || 443}`, outbound).then(
-        (socket) => connect({ ...target, httpSocket: socket }, callback),
-        (error: Error) => callback(error, null),
-      );
-    }, options),
+    patientOptions((...call) => void connectInTunnel(outbound, connect, ...call), options),
   );
   const proxies = new Agent(
     patientOptions((target, callback) => {
@@ -69,6 +66,24 @@ export async function createProxiedAgent(outbound: Outbound, options: AgentOptio
     if (proxy === undefined || url.protocol === 'https:') return dispatch(request, handler);
     return proxies.dispatch(forwarded(request, url, proxy), handler);
   });
+}
+
+/** Connects to a server in a tunnel of the proxy that is configured for it. */
+async function connectInTunnel(
+  outbound: Outbound,
+  connect: Connect,
+  ...[target, callback]: Parameters<Connect>
+): Promise<void> {
+  const { protocol, hostname, port } = target;
+  const proxy = outbound.proxyFor(new URL(`${protocol}//${hostname}:${port || 443}`));
+  if (proxy === undefined) return callback(new Error('no proxy is configured for this address'), null);
+  let httpSocket: Socket;
+  try {
+    httpSocket = await openTunnel(proxy, `${hostname}:${port || 443}`, outbound);
+  } catch (error) {
+    return callback(error instanceof Error ? error : new Error(errorMessage(error)), null);
+  }
+  connect({ ...target, httpSocket }, callback);
 }
 
 /** Sends requests by the proxies of `outbound`, and the others as they are. */

@@ -24,7 +24,6 @@ export interface ProxyServer {
 export interface ClientCertificate {
   readonly cert: string;
   readonly key: string;
-  readonly passphrase?: string | undefined;
 }
 
 /** Says by which proxy a URL is reached, and which certificates of servers are trusted. */
@@ -62,7 +61,7 @@ export class Outbound {
    * @throws Error for a certificate or a key that cannot be read
    */
   secureContext(client?: ClientCertificate): SecureContext | undefined {
-    if (client !== undefined) return this.#trust(createSecureContext(withoutUndefined(client)));
+    if (client !== undefined) return this.#trust(createSecureContext(client));
     if (this.#authorities.length === 0) return undefined;
     this.#context ??= this.#trust(createSecureContext());
     return this.#context;
@@ -102,12 +101,4 @@ function canParse(entry: string): boolean {
   } catch {
     return false;
   }
-}
-
-function withoutUndefined({ passphrase, ...pair }: ClientCertificate): {
-  cert: string;
-  key: string;
-  passphrase?: string;
-} {
-  return passphrase === undefined ? pair : { ...pair, passphrase };
 }

@@ -30,10 +30,10 @@ contains(text, pattern) <s-(sf):b>
 replace(text, pattern, replacement[, limit]) <s-(sf)(sf)n?:s>
 split(text, separator[, limit]) <s-(sf)n?:a<s>>
 join(texts[, separator]) <a<s>s?:s>
-formatNumber(number, picture[, options]) <n-so?:s>
+formatNumber(number, format[, options]) <n-so?:s>
 formatBase(number[, radix]) <n-n?:s>
-formatInteger(number, picture) <n-s:s>
-parseInteger(text, picture) <s-s:n>
+formatInteger(number, format) <n-s:s>
+parseInteger(text, format) <s-s:n>
 number(value) <(nsb)-:n>
 floor(number) <n-:n>
 ceil(number) <n-:n>
@@ -71,10 +71,10 @@ encodeUrl(text) <s-:s>
 decodeUrlComponent(text) <s-:s>
 decodeUrl(text) <s-:s>
 eval(expression[, context]) <sx?:x>
-toMillis(time[, picture]) <s-s?:n>
-fromMillis(number[, picture[, zone]]) <n-s?s?:s>
+toMillis(time[, format]) <s-s?:n>
+fromMillis(number[, format[, zone]]) <n-s?s?:s>
 clone(value) <(oa)-:o>
-now([picture[, zone]]) <s?s?:s>
+now([format[, zone]]) <s?s?:s>
 millis() <:n>`;
 
 /** A parameter: a letter, or a choice of letters, perhaps the type of its members, and how often it may come. */

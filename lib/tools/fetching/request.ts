@@ -1,5 +1,5 @@
 import { ToolError } from '../../common/errors.js';
-import { ellipsize } from '../../common/text.js';
+import { ellipsize, formatNumber } from '../../common/text.js';
 import { describeKind, type Json, type JsonObject } from '../../common/json/json.js';
 import { FETCH_LIMITS } from '../../common/limits.js';
 import type { ClientCertificate } from '../../common/requests/outbound.js';
@@ -59,24 +59,33 @@ export function readRequestHeaders(headers: JsonObject): Record<string, string> 
 /** The input with the certificate of a client, whose texts a pipeline takes from secrets. */
 export const CLIENT_CERTIFICATE_INPUT = {
   type: 'object',
-  properties: { cert: { type: 'string' }, key: { type: 'string' }, passphrase: { type: 'string' } },
-  description:
-    'cert and key, PEM from secrets, that are shown to the server of the url; passphrase of the key',
+  properties: { cert: { type: 'string' }, key: { type: 'string' } },
+  description: 'cert and key, PEM from secrets, that are shown to the server of the url',
 } as const;
+
+/** Characters of a client certificate, and of its key: as of a secret. Signing with a longer key would take long. */
+const MAX_PEM_LENGTH = 8192;
 
 /** Reads that input. @throws ToolError, not retryable, that repeats no value */
 export function readClientCertificate(input: JsonObject | undefined): ClientCertificate | undefined {
   if (input === undefined) return undefined;
-  const { cert, key, passphrase, ...others } = input;
+  const { cert, key, ...others } = input;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
     throw ToolError.nonRetryable(
-      `"client_certificate" has the key "${unknown.slice(0, 40)}": it takes cert, key and passphrase`,
+      `"client_certificate" has the key "${unknown.slice(0, 40)}": it takes cert and key`,
     );
   if (typeof cert !== 'string' || typeof key !== 'string') throw ToolError.nonRetryable(CERTIFICATE_ADVICE);
-  if (passphrase === undefined || passphrase === null) return { cert, key };
-  if (typeof passphrase !== 'string') throw ToolError.nonRetryable(CERTIFICATE_ADVICE);
-  return { cert, key, passphrase };
+  if (Math.max(cert.length, key.length) > MAX_PEM_LENGTH)
+    throw ToolError.nonRetryable(
+      `"client_certificate" has a text with more than ${formatNumber(MAX_PEM_LENGTH)} characters`,
+    );
+  // Whoever encrypts a key says how long it takes to decrypt it, in one turn of the event loop: minutes, if they like.
+  if (key.includes('ENCRYPTED'))
+    throw ToolError.nonRetryable(
+      'the key of "client_certificate" has a passphrase: decrypt it with "openssl pkey -in key.pem", and put the result into the secret',
+    );
+  return { cert, key };
 }
 
 const CERTIFICATE_ADVICE =

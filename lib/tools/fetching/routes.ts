@@ -34,8 +34,10 @@ export class Routes {
     return await (this.#proxied ??= this.#connectByProxy(this.#outbound));
   }
 
+  /** Ends the connections. The request that could not create some has reported why. */
   async close(): Promise<void> {
-    await Promise.all([this.#direct, this.#proxied].map(async (agent) => (await agent)?.destroy()));
+    const agents = await Promise.allSettled([this.#direct, this.#proxied]);
+    await Promise.all(agents.map(async (agent) => agent.status === 'fulfilled' && agent.value?.destroy()));
   }
 
   async #connectDirectly(): Promise<Dispatcher> {
@@ -69,7 +71,7 @@ export class Routes {
       return await create();
     } catch (cause) {
       if (this.#client === undefined) throw cause;
-      const reason = `the client certificate cannot be used: ${errorMessage(cause)}`;
+      const reason = `client_certificate cannot be used: ${errorMessage(cause)}`;
       throw new ToolError(`${reason}; it needs a certificate and its key, each as PEM`, {
         retryable: false,
         cause,

@@ -31,7 +31,7 @@ describe('The commands in the documents', () => {
       if (commands.length === 0 || !(process.env['SPEC_DOCUMENT'] ?? file).includes(file)) return;
       const shell = new Shell();
       // Files are there from the start, as a server may have read its folder by the time that the page shows one more.
-      for (const { info, text } of fencesOf(file).reverse()) shell.save(info['file'], text);
+      for (const { info, text } of fencesOf(file).toReversed()) shell.save(info['file'], text);
       const scripts = new Map(commands.map(({ fence, script }) => [fence.line, { fence, script }]));
       for (const { line, info, text } of fencesOf(file)) {
         shell.save(info['file'], text);

@@ -8,6 +8,7 @@ import { ByteMeter } from '../../../lib/common/requests/meter.js';
 import { createNodeAgent } from '../../../lib/common/requests/node-agent.js';
 import { createModelFetch } from '../../../lib/models/providers/model-fetch.js';
 import { networkAccess, type NetworkOptions } from '../../../lib/tools/fetching/network.js';
+import { TenantRoutes } from '../../../lib/tools/fetching/tenant-routes.js';
 import type { FetchOptions } from '../../../lib/tools/tool.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
@@ -173,9 +174,8 @@ describe('Requests by a proxy (HTTP_PROXY, HTTPS_PROXY, D51)', () => {
         rejectUnauthorized: false,
       };
       secure = createServer(options, ({ socket }, response) => {
-        const { authorized, getPeerCertificate } = socket as TLSSocket;
-        const subject = authorized ? getPeerCertificate.call(socket).subject.CN : 'nobody';
-        response.end(`hello ${subject}`);
+        const shown = (socket as TLSSocket).getPeerX509Certificate();
+        response.end(`hello ${shown?.subject ?? 'nobody'}`);
       });
       await new Promise<void>((resolve) => secure.listen(0, '127.0.0.1', resolve));
       url = `https://shop.example:${(secure.address() as AddressInfo).port}/`;
@@ -207,15 +207,22 @@ describe('Requests by a proxy (HTTP_PROXY, HTTPS_PROXY, D51)', () => {
 
     it('of a client are shown to the server of the URL alone', async () => {
       const options = { outbound: outbound({ SERVICE_CA_FILE: authority.file }) };
-      expect(await get(url, options, { clientCertificate: client })).to.equal('hello client');
+      expect(await get(url, options, { clientCertificate: client })).to.equal('hello CN=client');
       expect(await get(url, options)).to.equal('hello nobody');
+    });
+
+    it('of a client that cannot be read are refused without proxies and authorities, too, and then closed', async () => {
+      const routes = await new TenantRoutes({}).of('tenant');
+      const own = routes.withCertificate({ cert: client.cert, key: 'wrong' });
+      expect(await catchRejection(own.to(new URL(url)))).to.match(/client_certificate cannot be used: /);
+      await own.close();
     });
 
     it('of a client that cannot be read are refused, without a part of them', async () => {
       const wrong = { cert: client.cert, key: 'geheim' };
       const error = await catchRejection(get(url, {}, { clientCertificate: wrong }));
       expect(error)
-        .to.match(/the client certificate cannot be used: /)
+        .to.match(/client_certificate cannot be used: /)
         .and.not.match(/geheim/);
       expect(error).to.include({ retryable: false });
       expect(await catchRejection(get('http://shop.example/', {}, { clientCertificate: client }))).to.match(

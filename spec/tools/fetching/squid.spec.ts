@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { chmodSync } from 'node:fs';
+import { createServer, type Server } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { expect } from 'chai';
 import { readOutbound } from '../../../lib/common/config/outbound-config.js';
@@ -8,6 +10,7 @@ import { networkAccess } from '../../../lib/tools/fetching/network.js';
 import { catchRejection } from '../../support/rejection.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { fetchCaller, LoopbackServer } from './loopback-server.js';
+import { TestAuthority } from './test-authority.js';
 
 const SQUID = '/usr/sbin/squid';
 
@@ -52,29 +55,41 @@ describe('Requests by the proxy squid (HTTP_PROXY, HTTPS_PROXY)', () => {
   const folder = new TemporaryFolder();
   let squid: ChildProcess | undefined;
   let server: LoopbackServer;
+  let secure: Server | undefined;
   let outbound: Outbound | undefined;
 
   before(async function () {
     this.timeout(60_000);
-    const isMissing = spawnSync(SQUID, ['-v']).status !== 0;
+    const isMissing = spawnSync(SQUID, ['-v']).status !== 0 || TestAuthority.isMissing;
     if (isMissing && process.env['CI'] !== undefined)
-      throw new Error('squid is missing: apt-get install squid');
+      throw new Error('squid or openssl is missing: apt-get install squid openssl');
     if (isMissing) {
-      console.error('      squid is not installed: apt-get install squid, and these specs will run');
+      console.error('      not installed: apt-get install squid openssl, and these specs will run');
       this.skip();
     }
     server = await LoopbackServer.start();
     const port = await freePort();
+    // Squid that is started by root reads the file as another user.
+    chmodSync(folder.path, 0o711);
     folder.write('hosts', '127.0.0.1 shop.example\n127.0.0.1 other.example\n');
     squid = spawn(SQUID, ['-N', '-f', folder.write('squid.conf', configuration(folder, port))], {
       stdio: 'ignore',
     });
     await listening(port, squid);
     const address = `http://127.0.0.1:${port}`;
-    outbound = readOutbound({ HTTP_PROXY: address, HTTPS_PROXY: address });
+    const authority = new TestAuthority(folder);
+    secure = createServer(authority.sign('shop.example'), (_, response) => response.end('in a tunnel'));
+    await once(secure.listen(0, '127.0.0.1'), 'listening');
+    outbound = readOutbound({
+      HTTP_PROXY: address,
+      HTTPS_PROXY: address,
+      SERVICE_CA_FILE: authority.file,
+    });
   });
   after(async () => {
     if (squid?.kill('SIGKILL')) await once(squid, 'exit');
+    secure?.closeAllConnections();
+    secure?.close();
     await server?.close();
     folder.remove();
   });
@@ -87,9 +102,17 @@ describe('Requests by the proxy squid (HTTP_PROXY, HTTPS_PROXY)', () => {
   };
 
   it('reach a server, in more than one request', async () => {
-    server.handler = ({ headers }, response) => response.end(`${headers.via}`);
-    for (let count = 0; count < 2; count++)
-      expect((await get(`http://shop.example:${server.port}/`)).bytes.toString()).to.match(/squid/);
+    server.handler = ({ headers: { via } }, response) =>
+      response.end(via?.includes('squid') ? 'by squid' : via);
+    for (let count = 0; count < 2; count++) {
+      const { status, bytes } = await get(`http://shop.example:${server.port}/`);
+      expect([status, bytes.toString()]).to.deep.equal([200, 'by squid']);
+    }
+  });
+
+  it('reach a server with https in a tunnel', async () => {
+    const { port } = secure?.address() as AddressInfo;
+    expect((await get(`https://shop.example:${port}/`)).bytes.toString()).to.equal('in a tunnel');
   });
 
   it('are refused by the proxy for other hosts', async () => {

@@ -31,6 +31,7 @@ export const AUDITED_ROUTES: Readonly<Record<string, AuditedRoute>> = {
   savePipelineFile: { action: 'save', object: 'pipeline' },
   pauseSchedule: { action: 'pause', object: 'pipeline' },
   resumeSchedule: { action: 'resume', object: 'pipeline' },
+  reloadConfiguration: { action: 'reload', object: 'configuration' },
   backUpStore: { action: 'backup', object: 'store' },
 };
 

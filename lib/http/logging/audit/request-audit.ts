@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { AuditEntry } from '../../../audit/audit-entry.js';
-import { notDone } from '../../../audit/audit-kinds.js';
+import { toUnsuccessfulResult } from '../../../audit/audit-kinds.js';
 import type { AuditEvent } from '../../../audit/audit-store.js';
 import type { AuditTrail } from '../../../audit/audit-trail.js';
 import { isObject } from '../../../common/json/json.js';
@@ -34,7 +34,7 @@ interface AuditedRequest {
 
 type PathParams = Readonly<Record<string, unknown>>;
 
-/** Adds the entry of a request that was handled. Resolves when it is kept: whoever is told of a change finds it in the audit. */
+/** Adds the entry of a request that was handled. Resolves when it is kept, so that a caller who gets the response finds the entry in the audit. */
 type RecordDone = (result: RouteResult) => Promise<void>;
 
 type Services = Pick<HttpServices, 'audit' | 'queries'>;
@@ -49,14 +49,20 @@ export function beginAudit(request: AuditedRequest, { audit, queries }: Services
   return async ({ body }) => {
     const done = describeDone(object, body, ctx);
     if (done === undefined) return;
-    const { kind, id } = { kind: object, id: idOf(params) };
     const from = { tenantId, address: addressOf(ctx) };
-    audit.record({ who: toStartedBy(caller), action, object: { kind, id }, ...from, result: 'ok', ...done });
+    audit.record({
+      who: toStartedBy(caller),
+      action,
+      object: { kind: object, id: idOf(params) },
+      ...from,
+      result: 'ok',
+      ...done,
+    });
     await audit.kept();
   };
 }
 
-/** What a result says of what was done; undefined when that is nothing. */
+/** Describes the completed action; undefined if nothing changed. */
 function describeDone(
   object: AuditedRoute['object'],
   body: unknown,
@@ -68,7 +74,7 @@ function describeDone(
     return count === 0 ? undefined : { count, details: describeFilters(ctx) };
   }
   if (object === 'store') return { details: { file: [String(fields['file'])] } };
-  if (object === 'run') return {};
+  if (object === 'run' || object === 'configuration') return {};
   // The client has left before its file was saved.
   return body === undefined ? undefined : { details: { version: [String(fields['version'])] } };
 }
@@ -92,8 +98,7 @@ function findTenant(queries: RunQueries, runId: string): string | undefined {
 const NO_RIGHT = [401, 403];
 
 /**
- * Adds the entry of a request that was not done, with the code of its error: of audited routes any, of others those without the
- * right to it.
+ * Adds the entry of a failed request, with the code of its error: of an audited route any error, of the other routes 401 and 403.
  */
 export function auditRefusal(ctx: Context, code: ErrorCode, audit: AuditTrail): void {
   const { audited, route, caller, tenantId = UNKNOWN_TENANT } = ctx.state as AuditedState;
@@ -106,7 +111,7 @@ export function auditRefusal(ctx: Context, code: ErrorCode, audit: AuditTrail): 
     object: audited ? { kind: audited.object, id: idOf(params) } : { kind: 'path', id: route ?? null },
     tenantId,
     address: addressOf(ctx),
-    result: notDone(status >= 500),
+    result: toUnsuccessfulResult(status >= 500),
     status,
     code,
   });
@@ -133,7 +138,7 @@ function namedTenant({ query }: Context, body: unknown): string | undefined {
   return typeof named === 'string' ? named : undefined;
 }
 
-/** Which filters have selected the runs to delete, with the values of those that are no free text. */
+/** Lists the filters of a bulk deletion, without the values of free texts. */
 function describeFilters({ query }: Context): AuditEntry['details'] {
   const filters = Object.entries(query).flatMap(([name, value]) => {
     if (name === 'cursor' || value === undefined) return [];

@@ -1,4 +1,4 @@
-import { notDone } from '../../../audit/audit-kinds.js';
+import { toUnsuccessfulResult } from '../../../audit/audit-kinds.js';
 import type { AuditEvent } from '../../../audit/audit-store.js';
 import { AuditTrail } from '../../../audit/audit-trail.js';
 import { MemoryAuditStore } from '../../../audit/memory-audit-store.js';
@@ -52,8 +52,8 @@ export function auditSchedules(audit: AuditTrail): (tenantId: string, id: string
       action: 'submit',
       object: { kind: 'pipeline', id },
       tenantId,
-      result: notDone(outcome === 'failed'),
-      code: outcome,
+      result: toUnsuccessfulResult(outcome === 'failed'),
+      details: { outcome: [outcome] },
     });
   };
 }
@@ -63,7 +63,7 @@ export function auditReload(audit: AuditTrail, { cause, error, changes }: Reload
   const event = { who: { kind: 'server', name: null }, action: 'reload', tenantId: UNKNOWN_TENANT } as const;
   if (error !== null) {
     const object = { kind: 'configuration', id: null } as const;
-    audit.record({ ...event, object, result: notDone(true), details: { cause: [cause] } });
+    audit.record({ ...event, object, result: toUnsuccessfulResult(true), details: { cause: [cause] } });
     return;
   }
   for (const { kind, ...names } of changes) {

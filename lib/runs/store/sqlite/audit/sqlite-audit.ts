@@ -15,16 +15,16 @@ export class SqliteAudit implements AuditStore {
   readonly #queue: CommitQueue;
   readonly #reader: FairReader;
   lastNumber: number;
-  /** Rejects when the file cannot be written any more. */
-  readonly #failed: Promise<never>;
+  /** Rejects the callers that wait for the next commits. */
+  readonly #waiting = new Set<(error: Error) => void>();
+  #hasFailed = false;
 
   constructor(place: string, queue: CommitQueue, reader: FairReader, lastNumber: number) {
     this.#place = place;
     this.#queue = queue;
     this.#reader = reader;
     this.lastNumber = lastNumber;
-    this.#failed = new Promise((_resolve, reject) => queue.onFailure(() => reject(this.#notReady())));
-    this.#failed.catch(() => undefined);
+    queue.onFailure(() => this.#fail());
   }
 
   add(row: AuditRow): void {
@@ -33,11 +33,25 @@ export class SqliteAudit implements AuditStore {
   }
 
   kept(): Promise<void> {
-    return Promise.race([this.#queue.auditKept(), this.#failed]);
+    return new Promise((resolve, reject) => {
+      if (this.#hasFailed) return reject(this.#notReady());
+      this.#waiting.add(reject);
+      void this.#queue.auditKept().then(() => {
+        this.#waiting.delete(reject);
+        resolve();
+      });
+    });
   }
 
   async page(query: AuditQuery, range: AuditRange, caller: string): Promise<AuditRows> {
     return (await this.#reader.read({ kind: 'audit', query, range }, caller)) as AuditRows;
+  }
+
+  /** The file cannot be written any more. */
+  #fail(): void {
+    this.#hasFailed = true;
+    for (const reject of this.#waiting) reject(this.#notReady());
+    this.#waiting.clear();
   }
 
   #notReady(): WavetrainError {
