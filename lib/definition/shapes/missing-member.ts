@@ -37,9 +37,14 @@ export function findMissing(
 const MAX_LISTED_KEYS = 8;
 
 /** Says why a value has no member at a segment, as the sentences do at run time (D13). @param label names the value */
-export function explainMissingMember(shape: ValueShape, segment: Segment, label: string): string {
-  const types = typesOf(shape) ?? new Set<string>();
-  const keys = knownKeys(shape);
+export function explainMissingMember(
+  shape: ValueShape,
+  segment: Segment,
+  label: string,
+  budget: ShapeBudget,
+): string {
+  const types = typesOf(shape, budget) ?? new Set<string>();
+  const keys = knownKeys(shape, budget);
   if (types.has('object')) {
     const has = keys.length === 0 ? 'no keys' : listKeys(keys);
     return segment.kind === 'index'
@@ -78,15 +83,21 @@ function literalOf(shape: ValueShape): Json | undefined {
   return typeof shape === 'object' && Object.hasOwn(shape, 'const') ? (shape['const'] as Json) : undefined;
 }
 
-const MAX_DEPTH = 8;
-
-/** Lists the keys that values of a shape may have, as far as they are named. */
-export function knownKeys(shape: ValueShape, depth = 0): readonly string[] {
-  if (typeof shape === 'boolean' || depth > MAX_DEPTH) return [];
-  const { properties, const: value } = shape;
-  const own = [properties, value].flatMap((object) => (isObject(object) ? Object.keys(object) : []));
-  const others = [...listAlternatives(shape).flat(), ...listConjuncts(shape)];
-  return [...new Set([...own, ...others.flatMap((each) => knownKeys(each, depth + 1))])];
+/** Lists the keys that values of a shape may have, as far as they are named, and the budget allows. */
+export function knownKeys(shape: ValueShape, budget: ShapeBudget): readonly string[] {
+  const keys = new Set<string>();
+  const waiting = [shape];
+  for (const each of waiting) {
+    if (typeof each === 'boolean') continue;
+    const own = [each['properties'], each['const']].flatMap((object) =>
+      isObject(object) ? Object.keys(object) : [],
+    );
+    const others = [...listAlternatives(each).flat(), ...listConjuncts(each)];
+    if (!budget.take(1 + own.length + others.length)) break;
+    for (const key of own) keys.add(key);
+    waiting.push(...others);
+  }
+  return [...keys];
 }
 
 /** Finds the path that was meant, where a member of the value has fields that nobody knows: `body` of an answer. */
@@ -95,7 +106,7 @@ export function findHolder(
   segment: Segment,
   budget: ShapeBudget,
 ): string | undefined {
-  const holders = knownKeys(shape).filter((key) => {
+  const holders = knownKeys(shape, budget).filter((key) => {
     const member = memberOf(shape, { kind: 'field', name: key, index: undefined }, budget);
     const types = typesOf(member, budget);
     return (types === undefined || types.has('object')) && memberOf(member, segment, budget) === true;

@@ -96,7 +96,7 @@ function partOf(
   depth = 0,
 ): ValueShape {
   if (typeof shape === 'boolean') return shape;
-  if (!budget.take() || depth > MAX_UNION_DEPTH) return ANY_SHAPE;
+  if (!budget.take(costOf(shape)) || depth > MAX_UNION_DEPTH) return ANY_SHAPE;
   const parts = listAlternatives(shape).map((alternatives) =>
     unionOf(alternatives.map((one) => partOf(one, ofType, ofLiteral, budget, depth + 1))),
   );
@@ -110,6 +110,19 @@ function partOf(
     parts.push(unionOf(types.map((one) => ofType(one, shape))));
   }
   return intersectionOf(parts);
+}
+
+/** Texts are searched for JSON: so many characters cost as much as one step. */
+const CHARACTERS_PER_STEP = 64;
+
+function costOf({ const: literal, enum: values }: Readonly<Record<string, unknown>>): number {
+  const literals: readonly unknown[] = Array.isArray(values)
+    ? [literal, ...(values as unknown[])]
+    : [literal];
+  return literals.reduce<number>(
+    (cost, each) => cost + (typeof each === 'string' ? each.length / CHARACTERS_PER_STEP : 1),
+    0,
+  );
 }
 
 /** The lists of alternatives of a shape, each of which holds. */

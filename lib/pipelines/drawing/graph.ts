@@ -3,7 +3,7 @@ import { ellipsize, nameWave } from '../../common/text.js';
 import { assertDefined } from '../../definition/assert.js';
 import { HANDLER_LISTS } from '../../definition/schema/fields.js';
 import { knownKeys } from '../../definition/shapes/missing-member.js';
-import type { ValueShape } from '../../definition/shapes/shape.js';
+import type { ShapeBudget, ValueShape } from '../../definition/shapes/shape.js';
 import { PipelineShapes } from '../shapes/pipeline-shapes.js';
 import { shapeSourceOf } from '../shapes/shape-source.js';
 import { dotChart, escapeMermaid, mermaidChart, quoteDot, textChart } from './chart.js';
@@ -37,7 +37,7 @@ export function* createGraphInSteps(pipeline: Pipeline): Steps<Graph> {
     const drawn: GraphTask[] = [];
     for (const id of wave) {
       const { tool, parallelOver } = assertDefined(pipeline.allTasks.get(id), `task "${id}"`);
-      const fields = listFields(shapes.ofCall(id));
+      const fields = listFields(shapes.ofCall(id), shapes.budget);
       drawn.push({ id, tool: tool.name, fan_out: parallelOver !== undefined, ...(fields && { fields }) });
       if (++count % PARTS_PER_STEP === 0) yield;
     }
@@ -62,8 +62,8 @@ export function* createGraphInSteps(pipeline: Pipeline): Steps<Graph> {
 const MAX_FIELDS = 12;
 const MAX_FIELD_LENGTH = 60;
 
-function listFields(shape: ValueShape): string[] | undefined {
-  const keys = knownKeys(shape).slice(0, MAX_FIELDS);
+function listFields(shape: ValueShape, budget: ShapeBudget): string[] | undefined {
+  const keys = knownKeys(shape, budget).slice(0, MAX_FIELDS);
   return keys.length === 0 ? undefined : keys.map((key) => ellipsize(key, MAX_FIELD_LENGTH));
 }
 

@@ -88,8 +88,8 @@ function findMistake(read: ReadValue, budget: ShapeBudget, suggestions: Suggesti
   const segment = missing && read.path[missing.at];
   if (missing === undefined || segment === undefined) return undefined;
   const label = formatPath(read.label, read.path.slice(0, missing.at));
-  const reason = explainMissingMember(missing.shape, segment, label);
-  const keys = knownKeys(missing.shape);
+  const reason = explainMissingMember(missing.shape, segment, label, budget);
+  const keys = knownKeys(missing.shape, budget);
   const name = segment.kind === 'field' ? suggestions.nearest(segment.name, keys) : undefined;
   const field = name ?? findHolder(missing, segment, budget);
   return { reason, meant: field && correct(read, missing.at, field, name === undefined) };
@@ -120,9 +120,9 @@ function* checkList(task: DraftTask, shapes: PipelineShapes): Generator<Diagnost
   if (located === undefined || list === undefined || list === false) return;
   if (elementOf(list, shapes.budget) !== false) return;
   const { source, path, at } = located;
-  const types = typesOf(list) ?? new Set<string>();
+  const types = typesOf(list, shapes.budget) ?? new Set<string>();
   const message = `parallel_over must give a list, and {{${source}}} is ${nameTypes(types)}`;
-  const lists = knownKeys(list).filter((name) => {
+  const lists = knownKeys(list, shapes.budget).filter((name) => {
     const field = { kind: 'field', name, index: undefined } as const;
     return elementOf(memberOf(list, field, shapes.budget), shapes.budget) !== false;
   });

@@ -132,8 +132,10 @@ export class PipelineShapes {
     if (typeof value === 'string') return this.#ofText(value, task);
     if (typeof value !== 'object' || value === null) return shapeOfLiteral(value);
     const keys = Object.keys(value);
-    const members = Object.values(value).map((member) => this.#ofWritten(member, task, depth + 1));
-    if (members.every(isLiteral)) return shapeOfLiteral(value);
+    const written = Object.values(value);
+    const members = written.map((member) => this.#ofWritten(member, task, depth + 1));
+    // A member with a template is another value, even where that is known.
+    if (members.every((member, at) => isLiteral(member, written[at]))) return shapeOfLiteral(value);
     if (Array.isArray(value))
       return { type: 'array', prefixItems: members, items: false, maxItems: members.length };
     const properties = Object.fromEntries(keys.map((key, at) => [key, members[at]]));
@@ -209,8 +211,8 @@ const TASK_STATE: ValueShape = {
 
 const NO_SUGGESTIONS = { nearest: () => undefined };
 
-function isLiteral(shape: ValueShape): boolean {
-  return typeof shape === 'object' && Object.hasOwn(shape, 'const');
+function isLiteral(shape: ValueShape, value: Json | undefined): boolean {
+  return typeof shape === 'object' && Object.hasOwn(shape, 'const') && shape['const'] === value;
 }
 
 /** A list in a declaration of a param is an array of JSON Schema; all other keywords are its own (D4). */

@@ -49,7 +49,10 @@ export function checkNames(tree: unknown, bindings: Exclude<Bindings, 'any'>): E
   names.visit(tree);
   const given = bindings === 'unknown' ? new Set<string>() : bindings;
   const isBound = (name: string): boolean => names.bound.has(name) || given.has(name);
-  const known = { names: [...names.bound, ...given, ...EXPRESSION_FUNCTIONS.keys()], suggestions: new Suggestions() };
+  const known = {
+    names: [...names.bound, ...given, ...EXPRESSION_FUNCTIONS.keys()],
+    suggestions: new Suggestions(),
+  };
   // JSONata has copies of the tree before ??, whose problems are at the same position.
   const problems = new Map<number, ExpressionProblem>();
   for (const problem of findProblems()) {
@@ -234,10 +237,7 @@ function checkPlainCall({ name, position }: Variable): ExpressionProblem | undef
   return { message: `calls the field ${name}, which is no function`, at: position - name.length, rename };
 }
 
-function checkVariable(
-  { name, position }: Variable,
-  known: KnownNames,
-): ExpressionProblem | undefined {
+function checkVariable({ name, position }: Variable, known: KnownNames): ExpressionProblem | undefined {
   if (EXPRESSION_FUNCTIONS.has(name)) return undefined;
   const problem = { message: `reads $${name}, which is not defined`, at: position - name.length - 1 };
   return withSuggestion(

@@ -73,9 +73,10 @@ describe('The shape of a value', () => {
   for (const [shape, path, reason] of missing) {
     it(`says that ${reason}`, () => {
       const segments = pathOf(path);
-      const found = findMissing(shape, segments, new ShapeBudget());
+      const budget = new ShapeBudget();
+      const found = findMissing(shape, segments, budget);
       const segment = segments[found?.at ?? -1];
-      expect(found && segment && explainMissingMember(found.shape, segment, 'x')).to.equal(reason);
+      expect(found && segment && explainMissingMember(found.shape, segment, 'x', budget)).to.equal(reason);
     });
   }
 

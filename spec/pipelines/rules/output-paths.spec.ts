@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Problem } from '../../../lib/definition/problems/problem.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { defineTool } from '../../../lib/tools/tool.js';
+import { itTimed, measureCpuMsSync } from '../../support/measuring/cpu-time.js';
 import { checkPipelineText, checkTaskList, onlyProblem } from '../../support/definitions/check-pipeline.js';
 
 const LIST = '- {id: list, tool: http_request, inputs: {url: "https://example.com"}}';
@@ -287,5 +288,32 @@ describe('The paths of templates into what tools return', () => {
       check([...tasks, `- {id: end, tool: mock, inputs: {v: "{{s999.output.${path}}}"}}`].join('\n'));
     expect(end('a.b.a.b.a')).to.deep.equal([]);
     expect(onlyProblem({ problems: end('a.b.a.c') }).message).to.contain('has no "c": it has a, b');
+  });
+
+  it('reads what a template in a written value gives, and not its text', () => {
+    const before = `- {id: first, tool: sleep, inputs: {seconds: 0, value: {a: {x: 1}}}}
+- {id: second, tool: sleep, inputs: {seconds: 0, value: ["{{first.output.a}}"]}}`;
+    expect(read(before, '{{second.output[0].x}}')).to.deep.equal([]);
+  });
+
+  itTimed('bounds the work for lists that multiply the alternatives of each other', () => {
+    const keys = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`k${index}`, 0]));
+    const list = (first: string, text: string): string[] => [first, ...Array<string>(39).fill(text)];
+    const values = [
+      { a: keys },
+      list('{{params.n}}', '{{t0.output.a}}'),
+      list('{{t1.output.last}}', '{{t1.output.last}}'),
+      list('{{t2.output.last}}', '{{t2.output.last}}'),
+    ];
+    const tasks = values.map((value, at) => ({ id: `t${at}`, tool: 'sleep', inputs: { seconds: 0, value } }));
+    const reader = { id: 'reader', tool: 'sleep', inputs: { seconds: 0, value: '{{t3.output.last.zzz}}' } };
+    const pipeline = {
+      id: 'x',
+      goal: 'g',
+      params: { n: { type: 'integer', default: 1 } },
+      tasks: [...tasks, reader],
+    };
+    const cpuMs = measureCpuMsSync(() => checkPipelineText(JSON.stringify({ pipeline })));
+    expect(cpuMs).to.be.lessThan(2_000);
   });
 });

@@ -194,4 +194,11 @@ describe('Evaluator.findProblems: names (D49)', () => {
     const cpuMs = measureCpuMsSync(() => problemsIn(`${source} + 1`));
     expect(cpuMs).to.be.lessThan(500);
   });
+
+  itTimed('suggests names for the first problems alone, however many there are', () => {
+    const source = Array.from({ length: 1_000 }, (_, index) => `$q${index}()`).join(' + ');
+    const bindings = new Set(Array.from({ length: 80_000 }, (_, index) => `k${index}`));
+    const cpuMs = measureCpuMsSync(() => expect(problemsIn(source, bindings)).to.have.length(10));
+    expect(cpuMs).to.be.lessThan(500);
+  });
 });
