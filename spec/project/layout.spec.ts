@@ -40,6 +40,8 @@ const MOST_ROOMS = new Map([
   // A guide for each thing that people do.
   ['docs', MOST_ENTRIES + 3],
   ['lib', MOST_ENTRIES + 4],
+  // A file for each kind of message.
+  ['lib/common/wire', MOST_ENTRIES + 2],
   ['spec', MOST_ENTRIES + 6],
   // Each decision has its record, and keeps it.
   ['docs/decisions', MOST_ENTRIES + 6],

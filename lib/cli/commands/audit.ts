@@ -3,7 +3,7 @@ import {
   AUDIT_OBJECT_KINDS,
   AUDIT_RESULTS,
   AUDIT_WHO_KINDS,
-} from '../../audit/audit-kinds.js';
+} from '../../common/wire/audit-kinds.js';
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import type { WavetrainClient } from '../../client/client.js';
 import type { AuditListQuery } from '../../client/requests.js';

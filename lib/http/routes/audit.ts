@@ -4,8 +4,8 @@ import {
   AUDIT_OBJECT_KINDS,
   AUDIT_RESULTS,
   AUDIT_WHO_KINDS,
-} from '../../audit/audit-kinds.js';
-import { AuditPageSchema } from '../../audit/audit-entry.js';
+} from '../../common/wire/audit-kinds.js';
+import { AuditPageSchema } from '../../common/wire/audit.js';
 import type { AuditRequest } from '../../audit/audit-trail.js';
 import { WavetrainError } from '../../common/errors.js';
 import { resolveTenant } from '../auth/authenticate.js';

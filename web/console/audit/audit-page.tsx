@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { AuditPage } from '../../../lib/audit/audit-entry.js';
-import { AUDIT_ACTIONS, AUDIT_RESULTS } from '../../../lib/audit/audit-kinds.js';
+import { AUDIT_ACTIONS, AUDIT_RESULTS } from '../../../lib/common/wire/audit-kinds.js';
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
 import { Notice } from '../../shared/views/notices.js';

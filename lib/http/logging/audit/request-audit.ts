@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { AuditEntry } from '../../../audit/audit-entry.js';
-import { toUnsuccessfulResult } from '../../../audit/audit-kinds.js';
+import { toUnsuccessfulResult } from '../../../audit/audit-entry.js';
 import type { AuditEvent } from '../../../audit/audit-store.js';
 import type { AuditTrail } from '../../../audit/audit-trail.js';
 import { isObject } from '../../../common/json/json.js';

@@ -1,4 +1,4 @@
-import { toUnsuccessfulResult } from '../../../audit/audit-kinds.js';
+import { toUnsuccessfulResult } from '../../../audit/audit-entry.js';
 import type { AuditEvent } from '../../../audit/audit-store.js';
 import { AuditTrail } from '../../../audit/audit-trail.js';
 import { MemoryAuditStore } from '../../../audit/memory-audit-store.js';

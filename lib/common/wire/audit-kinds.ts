@@ -1,4 +1,4 @@
-import { STARTED_BY_KINDS } from '../common/wire/started-by.js';
+import { STARTED_BY_KINDS } from './started-by.js';
 
 /** The audited actions (D95). `access` is a refused attempt at anything else; `read_secrets` names what a run was given. */
 export const AUDIT_ACTIONS = [
@@ -23,8 +23,3 @@ export const AUDIT_OBJECT_KINDS = ['run', 'runs', 'pipeline', 'configuration', '
 
 /** `refused`: the caller lacks the right, or the state of the object forbids the action. `failed`: the server is at fault. */
 export const AUDIT_RESULTS = ['ok', 'refused', 'failed'] as const;
-
-/** Returns the result of an action that was not done. */
-export function toUnsuccessfulResult(isFaultOfServer: boolean): (typeof AUDIT_RESULTS)[number] {
-  return AUDIT_RESULTS[isFaultOfServer ? 2 : 1];
-}
