@@ -128,6 +128,11 @@ export class DefinitionChecker {
     return { ...check, problems: addHints(check.problems) };
   }
 
+  /** Checks the definition of a run again, with the tools that there are now. */
+  loadKept(kept: KeptDefinition, values: RunValues, tenantId: string): Promise<CheckedDefinition> {
+    return this.load(toDefinitionSource(kept), values, tenantId);
+  }
+
   /** Checks the definitions of runs of the store again, with the tools that there are now (D68). */
   readonly revive: ReviveDefinition = (stored, values) => {
     const { tenant_id: tenantId, isForSettledRun, isChecked } = values;

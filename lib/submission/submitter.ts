@@ -8,7 +8,7 @@ import type { RerunReport } from '../runs/rerun/rerun-report.js';
 import { wholeDefinition } from '../runs/views/submission-view.js';
 import type { RerunRequest } from '../runs/rerun/rerun.js';
 import type { StoredSubmission } from '../runs/store/run-store.js';
-import { type DefinitionChecker, type DefinitionSource, toDefinitionSource } from './definition-checker.js';
+import type { DefinitionChecker, DefinitionSource } from './definition-checker.js';
 
 /** A run that a request, a schedule, a webhook, the command line, an MCP host or the library asks for (D73). */
 export interface Submission extends SubmissionOptions {
@@ -95,14 +95,16 @@ export class Submitter {
     const { kind: _, ...checked } = await this.#checker.load(definition, values, queries.tenantId(runId));
     return { ...request, ...checked };
   }
+
   /** Checks the definition of the run again after a reload: a rerun calls the tools that there are now. */
   async #recheck(runId: string, request: RerunRequest): Promise<RerunRequest> {
     if (!this.#checker.hasOtherTools) return request;
     const { queries } = this.#registry;
+    const kind = queries.kind(runId);
     const definition = await queries.inspectDefinition(runId, wholeDefinition);
-    const source = toDefinitionSource({ kind: queries.kind(runId), definition });
     const values = await queries.rerunValues(runId, request);
-    return { ...request, rechecked: await this.#checker.load(source, values, queries.tenantId(runId)) };
+    const rechecked = await this.#checker.loadKept({ kind, definition }, values, queries.tenantId(runId));
+    return { ...request, rechecked };
   }
 }
 

@@ -87,13 +87,9 @@ describe('wavetrain', () => {
   });
 
   for (const words of [['serve'], ['runs', 'rerun']]) {
-    it(`${words.join(' ')} --help says that a server reads its tool files when it starts`, async () => {
+    it(`${words.join(' ')} --help says that a server reads its tool files again when they change`, async () => {
       const { stdout } = await invoke([...words, '--help']);
-      expect(stdout.replaceAll(/\s+/g, ' '))
-        .to.contain('server reads its tool files when it starts. After a change of')
-        .and.to.match(
-          /restart it; (?:without SERVICE_STORE|its runs are then lost unless it has SERVICE_STORE)/,
-        );
+      expect(stdout.replaceAll(/\s+/g, ' ')).to.match(/server reads its .*tool.* again when they change/);
     });
   }
 

@@ -130,12 +130,12 @@ pipeline:
     - id: ready
       tool: http_request
       inputs: { url: "https://api.example" }
-      repeat: { until: "{{this.output.done}}", every: 30s }
+      repeat: { until: "{{this.output.body.done}}", every: 30s }
 `,
       `cases:
   - name: the third time
-    answers: { ready: [{ output: { done: false } }, { output: { done: false } }, { output: { done: true } }] }
-    expect: { outputs: { ready: { done: true } } }
+    answers: { ready: [{ output: { body: { done: false } } }, { output: { body: { done: false } } }, { output: { body: { done: true } } }] }
+    expect: { outputs: { ready: { body: { done: true } } } }
 `,
     );
     expect(failures).to.deep.equal([[]]);

@@ -14,14 +14,15 @@ pipeline:
       tool: http_request
       parallel_over: "{{params.to}}"
       retry: 2
-      inputs: { url: "https://mail.example/{{item}}", method: POST, json: { count: "{{list.output.count}}" } }
+      inputs: { url: "https://mail.example/{{item}}", method: POST, json: { count: "{{list.output.body.count}}" } }
     - id: warn
-      when: { value: "{{list.output.count}}", minimum: 10 }
+      when: { value: "{{list.output.body.count}}", minimum: 10 }
       tool: http_request
       inputs: { url: "https://chat.example" }
 `;
 
-const ANSWERS = 'answers: { list: { output: { count: 3 } }, mail: { output: ok }, warn: { output: ok } }';
+const ANSWERS =
+  'answers: { list: { output: { body: { count: 3 } } }, mail: { output: ok }, warn: { output: ok } }';
 
 describe('The calls that a test of a pipeline expects (D91)', () => {
   const { failuresOf, problemsOf } = useTestFolder();
@@ -61,7 +62,7 @@ describe('The calls that a test of a pipeline expects (D91)', () => {
         '6: calls.mail[1].url must match the pattern ann$, not "https://mail.example/bob"',
         '6: calls.mail[1].form is missing; it must be 1',
         '7: list must be called 0 times, and was called 1 time',
-        '8: warn must be called 1 time, and was called 0 times: the task was skipped, because {{list.output.count}} must be at least 10, not 3',
+        '8: warn must be called 1 time, and was called 0 times: the task was skipped, because {{list.output.body.count}} must be at least 10, not 3',
       ],
     ]);
   });
@@ -71,7 +72,7 @@ describe('The calls that a test of a pipeline expects (D91)', () => {
       SEND,
       `cases:
   - name: tries again
-    answers: { list: { output: { count: 3 } }, mail: { items: [[{ error: busy }, { output: ok }], { output: ok }] } }
+    answers: { list: { output: { body: { count: 3 } } }, mail: { items: [[{ error: busy }, { output: ok }], { output: ok }] } }
     expect:
       calls:
         mail: [{ url: { pattern: ann$ } }, { url: { pattern: ann$ } }, { url: { pattern: bob$ } }]

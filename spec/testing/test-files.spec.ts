@@ -63,7 +63,7 @@ describe('A file of tests of pipelines (D91)', () => {
       '3: an answer has output and error (write one of output, error, items)',
       '4: another case is called "twice", too (give each case a name of its own)',
       '5: an answer must not be empty (write one of output, error)',
-      '6: "type" must be one of string, integer, number, boolean, array, object, null, or a list of them (a map of nothing but keywords of JSON Schema says what is valid; write {const: VALUE} for a value that is equal)',
+      '6: "type" must be one of string, integer, number, boolean, list, array, object, null, or a list of them (a map of nothing but keywords of JSON Schema says what is valid; write {const: VALUE} for a value that is equal)',
     ]);
   });
 

@@ -1,5 +1,4 @@
 import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
-import { isParamType } from '../../definition/params.js';
 import {
   ANY_SHAPE,
   elementOf,
@@ -220,7 +219,6 @@ function ofParam(params: Readonly<Record<string, unknown>>, name: string): Value
   const param = Object.hasOwn(params, name) ? params[name] : undefined;
   if (!isObject(param)) return ANY_SHAPE;
   const { type = 'string', default: usual, ...keywords } = param as JsonObject;
-  if (!isParamType(type)) return ANY_SHAPE;
   const shape = { ...keywords, type: type === 'list' ? 'array' : type };
   return usual === null ? unionOf([shape, { type: 'null' }]) : shape;
 }

@@ -54,6 +54,7 @@ describe('The OpenAPI document', () => {
       '/runs/{run_id}',
       '/library',
       '/edit',
+      '/audit',
       '/assets/{version}/{file}',
     ]);
   });

@@ -33,9 +33,8 @@ describe('The guides', () => {
 });
 
 describe('The README', () => {
-  it('is right about the packages and the size of an installation, give or take ten', function () {
+  it('is right about the packages and the size of an installation, give or take ten', () => {
     requireBuild();
-    this.timeout(60_000);
     const [, packages, megabytes] =
       /has about (\d+) packages and takes about (\d+) MB/.exec(read('README.md')) ?? [];
     const installed = installedPackages();

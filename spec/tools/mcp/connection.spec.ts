@@ -189,7 +189,7 @@ describe('A connection to an MCP server (D49)', () => {
     server.tools = [tool('other')];
     server.opened[0]?.onListChanged();
     expect(await messageOf(server.call('echo'))).to.equal(
-      'the MCP server "fake" has no tool "echo" any more: start Wavetrain again to see the tools that it has now',
+      'the MCP server "fake" has no tool "echo" any more: start Wavetrain again, or have the server reload, to see the tools that it has now',
     );
     expect(server.called).to.deep.equal([]);
     await server.call('other');
