@@ -123,7 +123,9 @@ class TaskBuilder {
   #toRead({ pick, member, hasDefault }: DrawnRead, isFanOut = false): ModelRead[] {
     const task = this.#pick(pick);
     if (task === undefined) return [];
-    const isPossible = member === 'output.x' ? !isFanOut || hasDefault : hasState(task);
+    // Validation refuses a field of a list, unless the template has a default.
+    const isField = hasDefault || (!isFanOut && task.items === undefined);
+    const isPossible = member === 'output.x' ? isField : hasState(task);
     return [{ of: task.id, member: isPossible ? member : 'output', hasDefault }];
   }
 
