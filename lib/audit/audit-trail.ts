@@ -1,4 +1,5 @@
 import { type Clock, toIsoTime } from '../common/clock.js';
+import { ellipsize } from '../common/text.js';
 import type { AuditEntry, AuditPage } from './audit-entry.js';
 import {
   type AuditPart,
@@ -100,16 +101,16 @@ function toEntry(id: string, now: number, event: AuditEvent): AuditEntry {
   return {
     id,
     time: toIsoTime(now),
-    who: { kind: who.kind, name: cut(who.name) },
+    who: { kind: who.kind, name: who.name && shorten(who.name) },
     action,
-    object: { kind: object.kind, id: cut(object.id) },
+    object: { kind: object.kind, id: object.id && shorten(object.id) },
     tenant_id: tenantId === '' ? null : tenantId,
     address: address === undefined || address === '' ? null : address.replace(MAPPED, ''),
     result,
     status: status ?? null,
     code: code ?? null,
     details: Object.fromEntries(
-      Object.entries(details).map(([name, values]) => [name, values.slice(0, MAX_NAMES).map(cut)]),
+      Object.entries(details).map(([name, values]) => [name, values.slice(0, MAX_NAMES).map(shorten)]),
     ),
     count,
   };
@@ -118,8 +119,8 @@ function toEntry(id: string, now: number, event: AuditEvent): AuditEntry {
 /** The beginning of an address of IPv4 on a socket of IPv6. */
 const MAPPED = /^::ffff:(?=\d+\.)/;
 
-function cut<T extends string | null>(text: T): T {
-  return text === null || text.length <= MAX_LENGTH ? text : (`${text.slice(0, MAX_LENGTH)}…` as T);
+function shorten(text: string): string {
+  return ellipsize(text, MAX_LENGTH);
 }
 
 const STARTS: readonly AuditEntry['action'][] = ['submit', 'rerun', 'read_secrets'];

@@ -241,7 +241,7 @@ export interface PipelineListQuery extends RequestOptions, TenantChoice {
   readonly cursor?: string | undefined;
 }
 
-/** What a run of a definition in the folder of a server is given besides its params. */
+/** The values of a run of a definition in the folder of a server, besides its params. */
 export interface NamedRunOptions
   extends SubmitOptions,
     TenantChoice,

@@ -2,9 +2,11 @@ import type { Catalog } from '../tools/catalog.js';
 import type { ApiKey } from './auth/authenticate.js';
 
 /** The kinds of configuration that a server reads again. */
-export type ReloadKind = 'keys' | 'secrets' | 'connections' | 'tools' | 'models' | 'settings';
+export const RELOAD_KINDS = ['keys', 'secrets', 'connections', 'tools', 'models', 'settings'] as const;
 
-/** What has changed of one kind. Names, and never values. */
+export type ReloadKind = (typeof RELOAD_KINDS)[number];
+
+/** The names, and never values, that have changed of one kind. */
 export interface ReloadChange {
   readonly kind: ReloadKind;
   readonly added?: readonly string[];
@@ -13,7 +15,9 @@ export interface ReloadChange {
 }
 
 /** A change of a file, the signal SIGHUP, or a request. */
-export type ReloadCause = 'file' | 'signal' | 'request';
+export const RELOAD_CAUSES = ['file', 'signal', 'request'] as const;
+
+export type ReloadCause = (typeof RELOAD_CAUSES)[number];
 
 /** An attempt to read the configuration again. */
 export interface Reload {

@@ -52,7 +52,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   // collects it; this is three quarters of it, so that SERVICE_MEMORY bounds the memory of the process, too.
   setFlagsFromString('--heap-growing-percent=75');
   const withPools = (tools: Catalog): Catalog => tools.withPools(config.pools.keys());
-  let checkedBy = nameChecks(version, withPools(options.catalog));
+  const catalog = withPools(options.catalog);
+  let checkedBy = nameChecks(version, catalog);
   const pools = new TaskPools(config.pools);
   const metrics = new Metrics(undefined, clock);
   const shareOf = (total: number): Limit => shareLimit(total, config.tenantShare);
@@ -111,7 +112,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watch(registry.queries);
   metrics.watchMemory(memory);
   metrics.watchPools(pools);
-  const checker = new DefinitionChecker(registry.stepRunner, withPools(options.catalog));
+  const checker = new DefinitionChecker(registry.stepRunner, catalog);
   const submitter = new Submitter(registry, checker);
   const folder = await openLibrary(options, registry, checker, submitter, {
     onSkipped: (by) => metrics.recordSkipped(by),
@@ -122,8 +123,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const readiness = new ServerReadiness();
   const reload = options.openReload?.({
     useKeys: (changed) => keyRing.replace(changed),
-    useCatalog: (catalog) => {
-      checker.use(withPools(catalog));
+    useCatalog: (tools) => {
+      checker.use(withPools(tools));
       checkedBy = nameChecks(version, checker.catalog);
       folder?.library.readAgain();
     },

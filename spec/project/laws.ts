@@ -161,7 +161,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     reason: 'whatever runs was checked before, so only the types of pipelines and plans are needed',
   },
   audit: {
-    may: ['clock', 'errors', 'files', 'memory', 'scheduling', 'wire'],
+    may: ['clock', 'errors', 'files', 'memory', 'scheduling', 'text', 'wire'],
     reason: 'it keeps who did what, and knows nothing of what was done',
   },
   runs: {
@@ -341,7 +341,7 @@ export const PACKAGES: Readonly<Record<string, Home>> = {
   croner: { rooms: ['definition'], reason: 'one file computes when schedules are due, on demand' },
   yaml: { rooms: ['definition'], reason: 'only definitions are YAML' },
   '@types/node': { rooms: [], reason: 'the types of the package name those of Node.js' },
-  typebox: { rooms: ['audit', 'definition', 'http', 'wire'], reason: 'it declares schemas' },
+  typebox: { rooms: ['definition', 'http', 'wire'], reason: 'it declares schemas' },
   'fastest-levenshtein': { rooms: ['definition'], reason: 'one function suggests names' },
   ajv: {
     rooms: ['json-schema'],

@@ -63,7 +63,7 @@ export function countTurns(): { readonly count: number; stop(): void } {
 
 /** Mocha runs this before every test, because .mocharc.json requires this file. */
 export const mochaHooks = {
-  /** What lib imports when it is first used has a scheduler of its own in specs: another loader loads it. */
+  /** A module that lib imports when it is first used has a scheduler of its own in specs: another loader loads it. */
   async beforeAll(): Promise<void> {
     const lazy = await import('../../lib/common/scheduling/event-loop-slice.js');
     lazy.sliceClock.monotonicNow = readTime;

@@ -7,7 +7,7 @@ import {
 import type { AuditEntry } from '../../audit/audit-entry.js';
 import type { WavetrainClient } from '../../client/client.js';
 import type { AuditListQuery } from '../../client/requests.js';
-import { delay, toIsoTime } from '../../common/clock.js';
+import { delay } from '../../common/clock.js';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { formatStartedBy } from '../../common/wire/started-by.js';
 import type { CliContext } from '../context.js';
@@ -15,7 +15,7 @@ import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readChoice, readNumber } from '../input/flags.js';
 import { StopSignals } from '../input/process-events.js';
 import { flagOption, ServerCommand, textOption } from '../input/shared-options.js';
-import { readPointInTime } from '../input/times.js';
+import { readTimeFlag } from '../input/times.js';
 import { UsageError } from '../input/usage-errors.js';
 import { printJson } from '../render/stdout.js';
 import { type Column, formatColumns } from '../render/table.js';
@@ -48,13 +48,11 @@ export class AuditCommand extends ServerCommand {
     ],
   });
 
-  who = textOption`--who <WHO> only entries of these: key, anonymous, schedule, webhook, mcp, cli, library or server; with a name,
-    as in key:ci`;
-  action = textOption`--action <ACTION> only entries of this action: submit, rerun, cancel, continue, delete, save, pause,
-    resume, read_secrets, reload, backup, or access, a refused attempt at anything else`;
-  object = textOption`--object <OBJECT> only entries about these: run, runs, pipeline, configuration, store or path; with an id, as in
-    run:ID`;
-  result = textOption`--result <RESULT> only entries with this result: ok, refused or failed`;
+  who = textOption`--who <WHO> only entries of these: ${AUDIT_WHO_KINDS.join(', ')}; with a name, as in key:ci`;
+  action = textOption`--action <ACTION> only entries of this action: ${AUDIT_ACTIONS.join(', ')}, a refused attempt at anything
+    else`;
+  object = textOption`--object <OBJECT> only entries about these: ${AUDIT_OBJECT_KINDS.join(', ')}; with an id, as in run:ID`;
+  result = textOption`--result <RESULT> only entries with this result: ${AUDIT_RESULTS.join(', ')}`;
   tenant = textOption`--tenant <ID> only entries of this tenant`;
   since = textOption`--since <TIME> only entries of this time or later: how long ago (90m, 2h, 3d, 1w), or a date or time of
     ISO 8601 (without a zone, in that of this machine)`;
@@ -103,11 +101,6 @@ function readQuery(flags: Flags, now: number): AuditListQuery {
     from: readTimeFlag('--since', flags.since, now),
     to: readTimeFlag('--until', flags.until, now),
   };
-}
-
-function readTimeFlag(flag: string, text: string | undefined, now: number): string | undefined {
-  const ms = readPointInTime(flag, text, now);
-  return ms === undefined ? undefined : toIsoTime(ms);
 }
 
 async function list(

@@ -34,6 +34,12 @@ export function readPointInTime(flag: string, text: string | undefined, now: num
   );
 }
 
+/** Reads the point in time of a flag for a request: ISO 8601, UTC. @throws UsageError as {@link readPointInTime} does */
+export function readTimeFlag(flag: string, text: string | undefined, now: number): string | undefined {
+  const ms = readPointInTime(flag, text, now);
+  return ms === undefined ? undefined : toIsoTime(ms);
+}
+
 function parseTime(text: string): number | undefined {
   const [, day, time = 'T00:00'] = LOCAL.exec(text) ?? [];
   if (day === undefined) return parseIsoTime(text);

@@ -2,12 +2,11 @@ import type { PipelineStatistics, StatisticsPeriod } from '../../runs/store/stat
 import type { StatisticsPage } from '../../runs/store/statistics/statistics-request.js';
 import type { WavetrainClient } from '../../client/client.js';
 import type { StatsQuery } from '../../client/requests.js';
-import { toIsoTime } from '../../common/clock.js';
 import { formatCost, formatDuration, formatNumber } from '../../common/text.js';
 import { ServerCommand, textOption, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readChoice } from '../input/flags.js';
-import { readPointInTime } from '../input/times.js';
+import { readTimeFlag } from '../input/times.js';
 import { printJson } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
 import { type Column, formatColumns } from '../render/table.js';
@@ -74,11 +73,6 @@ export class RunsStatsCommand extends ServerCommand {
     stderr.write(`${wrapLine(period, detectTerminal(stderr, env)).join('\n')}\n`);
     return EXIT.done;
   }
-}
-
-function readTimeFlag(flag: string, text: string | undefined, now: number): string | undefined {
-  const ms = readPointInTime(flag, text, now);
-  return ms === undefined ? undefined : toIsoTime(ms);
 }
 
 type AllStatistics = Omit<StatisticsPage, 'next_cursor'>;

@@ -23,8 +23,16 @@ export interface StartedByFilter {
 
 /** Reads a filter such as `schedule` or `key:ci`. Returns undefined for a kind that does not exist. */
 export function readStartedBy(text: string): StartedByFilter | undefined {
+  return readKindAndName(text, STARTED_BY_KINDS);
+}
+
+/** Reads one of several kinds, with a name behind a colon if it has one. Returns undefined for a kind that does not exist. */
+export function readKindAndName<K extends string>(
+  text: string,
+  kinds: readonly K[],
+): { readonly kind: K; readonly name: string | undefined } | undefined {
   const [word = ''] = text.split(':', 1);
-  const kind = STARTED_BY_KINDS.find((one) => one === word);
+  const kind = kinds.find((one) => one === word);
   return kind && { kind, name: text.length > kind.length ? text.slice(kind.length + 1) : undefined };
 }
 

@@ -1,4 +1,4 @@
-/** What stands before the first line of a block of text: an indicator, its indentation and a comment. */
+/** Matches the header of a block of text: an indicator, its indentation and a comment. */
 const BLOCK_HEADER = /^[|>][-+\d]*[ \t]*(?:#[^\n]*)?\r?\n/;
 
 const SPACE = /\s/;

@@ -4,7 +4,6 @@ import type { RouteResult } from '../routing/route.js';
 import { pagePolicy } from '../security/browser-guard.js';
 import type { ErrorResponse } from './error-response.js';
 
-/** A browser shows it to a person; whatever else asks for HTML gets the same facts as in JSON. */
 const LINKS = [
   ['/', 'Runs', 'all runs of this server'],
   ['/library', 'Pipelines', 'the pipelines of its folder, with their schedules'],
@@ -24,7 +23,7 @@ const POLICY = pagePolicy({
 /** Longer messages are cut: a path may be long. */
 const MAX_MESSAGE = 300;
 
-/** Shows why there is nothing at a path, and where to go on. The message is escaped: the path in it comes from anybody. */
+/** Shows a person why there is nothing at a path, and where to go on. The message is escaped: its path comes from anybody. */
 export function notFoundPage({ headers, body }: ErrorResponse): RouteResult {
   const links = LINKS.map(([path, name, purpose]) => `<li><a href="${path}">${name}</a>: ${purpose}</li>`);
   const message = escapeMarkup(ellipsize(body.detail.message, MAX_MESSAGE));

@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { auditRoute } from './audit.js';
-import type { Reload, ServerReload } from '../reload.js';
+import { RELOAD_CAUSES, RELOAD_KINDS, type Reload, type ServerReload } from '../reload.js';
 import type { HttpServices } from '../services.js';
 
 /** The routes of the operator of a server, for keys with the scope `admin`. */
@@ -90,7 +90,7 @@ const Names = (description: string) => Type.Optional(Type.Array(Type.String(), {
 const ReloadSchema = Type.Object(
   {
     at: Type.String({ description: 'ISO 8601.' }),
-    cause: Type.Enum(['file', 'signal', 'request'], {
+    cause: Type.Enum([...RELOAD_CAUSES], {
       description: '`file`: one has changed. `signal`: SIGHUP. `request`: `POST /admin/reload`.',
     }),
     error: Type.Union([Type.String(), Type.Null()], {
@@ -98,7 +98,7 @@ const ReloadSchema = Type.Object(
     }),
     changes: Type.Array(
       Type.Object({
-        kind: Type.Enum(['keys', 'secrets', 'connections', 'tools', 'models', 'settings']),
+        kind: Type.Enum([...RELOAD_KINDS]),
         added: Names('Names, and never values.'),
         removed: Names('Names that are there no more.'),
         changed: Names('Names that mean something else now.'),

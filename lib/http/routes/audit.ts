@@ -12,6 +12,7 @@ import { resolveTenant } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { closedObject, optionalText } from '../schemas/fields.js';
 import { pageFields, TenantId } from '../schemas/request.js';
+import { readKindAndName } from '../../common/wire/started-by.js';
 import type { HttpServices } from '../services.js';
 import { readTime } from './runs/list-runs.js';
 
@@ -65,13 +66,12 @@ function readQuery(query: Static<typeof Query>): AuditRequest {
       'query parameter "cursor" must be the "next_cursor" of a page of this list',
     );
   }
-  const { kind: objectKind, rest: id } = readPair('object', object, AUDIT_OBJECT_KINDS);
-  const { kind: whoKind, rest: name } = readPair('who', who, AUDIT_WHO_KINDS);
+  const about = readFilter('object', object, AUDIT_OBJECT_KINDS);
   return {
     ...filters,
     tenantId,
-    who: whoKind && { kind: whoKind, name },
-    object: objectKind && { kind: objectKind, id },
+    who: readFilter('who', who, AUDIT_WHO_KINDS),
+    object: about && { kind: about.kind, id: about.name },
     fromMs: readTime('from', from),
     toMs: readTime('to', to),
     limit,
@@ -80,16 +80,14 @@ function readQuery(query: Static<typeof Query>): AuditRequest {
 }
 
 /** Reads a filter such as `key` or `key:ci`. @throws WavetrainError `invalid_request` for a kind that does not exist */
-function readPair<K extends string>(
+function readFilter<K extends string>(
   parameter: string,
   text: string | undefined,
   kinds: readonly K[],
-): { readonly kind?: K; readonly rest?: string | undefined } {
-  if (text === undefined) return {};
-  const [word = ''] = text.split(':', 1);
-  const kind = kinds.find((one) => one === word);
-  if (kind !== undefined)
-    return { kind, rest: text.length > word.length ? text.slice(word.length + 1) : undefined };
+): ReturnType<typeof readKindAndName<K>> {
+  if (text === undefined) return undefined;
+  const filter = readKindAndName(text, kinds);
+  if (filter !== undefined) return filter;
   throw new WavetrainError(
     'invalid_request',
     `query parameter "${parameter}" must be one of ${kinds.join(', ')}, or such a word with a name, as in ${kinds[0]}:NAME`,

@@ -80,7 +80,7 @@ export class PipelineShapes {
   ofItem({ id }: { readonly id: string }): ValueShape {
     return this.#remember(this.#items, id, (task) => {
       const list = this.ofList(task);
-      // What is no list has a problem of its own.
+      // Another rule reports a value that is no list.
       return (list && elementOf(list, this.budget)) || ANY_SHAPE;
     });
   }

@@ -55,7 +55,7 @@ export class StoredShapes {
     return { shape, path: rest, label: `session.${key}`, storedBy: store.id };
   }
 
-  /** What was at the key before may be an element of a list that is appended to (D23). */
+  /** The earlier value of the key may be an element of a list that is appended to (D23). */
   #shapeOf({ id, append }: StoringTask): ValueShape {
     return append ? { type: 'array' } : this.#shapes.ofCall(id);
   }

@@ -191,14 +191,8 @@ export class CommitQueue {
   }
 
   get #hasWork(): boolean {
-    const counts = [
-      this.#added.length,
-      this.#removed.length,
-      this.#keys.size,
-      this.#ready.size,
-      this.#audit.length,
-    ];
-    return counts.some((count) => count > 0);
+    const sizes = this.#keys.size + this.#ready.size;
+    return this.#added.length + this.#removed.length + this.#audit.length + sizes > 0;
   }
 
   /** @param progress receives how far each run has come */

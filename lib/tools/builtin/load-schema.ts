@@ -69,7 +69,7 @@ export const loadSchema = defineTool({
     name: 'schema',
     description: 'fields (name, type_hint, required, description, …), source, raw and task_id',
     type: 'object',
-    // What is a schema passes as it is.
+    // A schema passes as it is.
     schema: { anyOf: [SCHEMA_SCHEMA, { type: 'object', properties: { fields: { type: 'array' } } }] },
   },
   deriveOutput: ({ source, task_id: taskId = null }, shapeOf, registries) =>

@@ -112,7 +112,7 @@ class NameCollector {
         return pushMembers({ ...node, lhs: undefined }, waiting);
       case 'lambda':
         for (const parameter of listOf(node['arguments'])) this.#bind(parameter);
-        // What JSONata makes of a call at the end of a function is no function of its author.
+        // JSONata wraps a call at the end of a function in a lambda, which is no function of the author.
         this.hasFunctionValues ||= node['thunk'] !== true;
         return pushMembers({ ...node, arguments: undefined }, waiting);
       case 'function':

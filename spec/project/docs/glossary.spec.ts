@@ -39,6 +39,22 @@ describe('The glossary', () => {
   });
 });
 
+describe('The comments', () => {
+  it('begin with a subject or a verb, and not with What, Those, Who or Whether', () => {
+    const files = ['lib', 'machines', 'web', 'spec', 'bench', 'scripts'].flatMap((folder) =>
+      ['.ts', '.tsx'].flatMap((ending) => filesBelow(folder, ending)),
+    );
+    const found = files.flatMap((file) =>
+      read(file)
+        .split('\n')
+        .flatMap((line, index) => (INDIRECT.test(line) ? [`${file}:${index + 1}`] : [])),
+    );
+    expect(found).to.deep.equal([]);
+  });
+});
+
+const INDIRECT = /(?:^|\s)(?:\/\*\*|\/\/) (?:What|Those|Who|Whether)\b/;
+
 function forbidden(rows: readonly string[][]): string[] {
   return rows
     .flatMap(([, , not = '']) => not.split(',').map((word) => word.trim()))

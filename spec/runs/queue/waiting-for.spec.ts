@@ -8,7 +8,7 @@ import { ControlledRuns } from '../controlled-runs.js';
 import { createDisk } from '../store/memory/memory-store.js';
 import { StoredRuns } from '../store/suites/stored-runs.js';
 
-/** What a run waits for, which its record and the list must say alike. */
+/** Reads why a run waits, which its record and the list must say alike. */
 function waitOf({ registry }: ControlledRuns, runId: string): Omit<WaitingFor, 'since'> | null {
   const record = registry.record(runId);
   const listed = registry.list({ limit: 500 }).runs.find(({ run_id: id }) => id === runId);

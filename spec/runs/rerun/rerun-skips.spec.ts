@@ -7,7 +7,7 @@ import { Reruns } from './reruns.js';
 const HEAD = 'params: {kind: {default: receipt}},';
 const ECHO = 'tool: echo, inputs';
 
-/** What a rerun does: its report, as text, and the tasks that it has skipped. */
+/** Describes a rerun: its report, as text, and the tasks that it has skipped. */
 async function foresee(
   reruns: Reruns,
   run: RunRecord,

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 export class TestProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** What it was asked for: `GET http://host/path` and `CONNECT host:port`. */
+  /** The requests that it received: `GET http://host/path` and `CONNECT host:port`. */
   readonly asked: string[] = [];
   /** Headers of the last request. */
   headers: IncomingMessage['headers'] = {};

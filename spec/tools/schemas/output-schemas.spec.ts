@@ -35,7 +35,7 @@ const DOCUMENT = { source: 'd.txt', format: 'text', pages: [PAGE], text: 'total 
 const RECORDS = [{ Revenue: 10, 'Cost of Revenue': 4, 'Operating Income': 9, 'Total Operating Expenses': 8 }];
 const RESULT_PAGE = { results: [{ title: 't', content: 's', url: 'https://a.example' }] };
 
-/** What a call needs besides its inputs. */
+/** The context that a call needs besides its inputs. */
 interface Setting {
   readonly answers?: readonly (string | object)[];
   readonly responses?: Readonly<Record<string, unknown>>;

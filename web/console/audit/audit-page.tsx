@@ -14,7 +14,7 @@ import { EntryTable } from './entry-table.js';
 /** The first page of the list is read again after so many milliseconds. */
 const REFRESH_MS = 5000;
 
-/** Who did what on the server, newest first, for keys with the scope `admin` (D95). */
+/** Lists who did what on the server, newest first, for keys with the scope `admin` (D95). */
 export function AuditConsole({ server }: { readonly server: Server }) {
   const [filters, setFilters] = useState(() => readAuditFilters(window.location.search));
   const [cursor, setCursor] = useState<string>();

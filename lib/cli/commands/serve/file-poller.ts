@@ -17,9 +17,9 @@ export class FilePoller {
   readonly #onChange: (files: ReadonlySet<string>) => Promise<void>;
   readonly #clock: Clock;
   readonly #inspect: InspectFile;
-  /** What was there when the files were read last. */
+  /** The signatures of the files when they were read last. */
   #known: ReadonlyMap<string, string> = new Map();
-  /** What the last look has found in place of that. */
+  /** The changed signatures that the last look has found, until another look confirms them. */
   #unsettled: ReadonlyMap<string, string> = new Map();
   #timer: unknown;
   #isClosed = false;

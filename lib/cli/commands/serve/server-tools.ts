@@ -113,7 +113,7 @@ function createVariants({ modules, processes }: ServerToolsOptions): readonly To
   ];
 }
 
-/** What is known of each tool, and the text of its function as far as it has one. */
+/** Lists the facts of each tool, with the text of its function if it has one. */
 function signaturesOf(catalog: Catalog | undefined): ReadonlyMap<string, string> {
   const described = catalog?.metadata() ?? [];
   return new Map(

@@ -18,7 +18,7 @@ export default defineTool({
   run: async ({ n }) => {
     appendFileSync('called.txt', n + '\\n');
     if (n !== 2 || !existsSync('hold')) return n;
-    // What the other items returned is kept some turns of the event loop later.
+    // The outputs of the other items are kept some turns of the event loop later.
     for (let turn = 0; turn < 1000; turn++) await new Promise((resolve) => setImmediate(resolve));
     console.error('holding');
     return new Promise((resolve) => setInterval(resolve, 2 ** 30));
