@@ -71,7 +71,7 @@ export const AUDIT_SEARCH_LENGTH = 10_000;
  * most: one that has no more than its share loses none to others.
  */
 export interface AuditStore {
-  /** The number of the last entry; 0 before the first. */
+  /** The number of the last entry when the store was opened; 0 without any. */
   readonly lastNumber: number;
   add(row: AuditRow): void;
   /** Resolves when every entry so far is kept. Rejects with `not_ready` when the store has failed. */

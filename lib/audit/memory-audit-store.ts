@@ -58,7 +58,7 @@ export class MemoryAuditStore implements AuditStore {
   /** In the order of their numbers. */
   #slots: Slot[] = [];
   #size = 0;
-  lastNumber = 0;
+  readonly lastNumber = 0;
 
   constructor(limits: AuditLimits) {
     this.#limits = limits;
@@ -66,7 +66,6 @@ export class MemoryAuditStore implements AuditStore {
 
   add(row: AuditRow): void {
     const slot = { row, isGone: false };
-    this.lastNumber = row.number;
     this.#slots.push(slot);
     this.#partOf(row).add(slot);
     this.#size++;
@@ -111,6 +110,8 @@ export class MemoryAuditStore implements AuditStore {
   }
 
   #dropExpired(before: number): void {
+    // The slots are in the order of their numbers: most often, nothing has expired.
+    if ((this.#slots[0]?.row.number ?? before) >= before) return;
     for (const [tenantId, parts] of this.#tenants) {
       for (const rows of parts.values()) {
         while (rows.first !== undefined && rows.first.row.number < before) this.#drop(tenantId, parts, rows);

@@ -277,13 +277,12 @@ export class RunRegistry {
 
   /** Admits the run, which may begin at once. Resolves with its id when it can be found after a crash (D68). */
   async #accept(tenantId: string, submission: SubmissionOptions, requested: RequestedRun): Promise<string> {
-    const { reservation, trigger, startedBy, address, isOfFolder, onEvent, onAccepted, onInspection } =
-      submission;
+    const { reservation, isOfFolder, onEvent, onAccepted, onInspection } = submission;
     this.#storeGuard.assertWorks();
     this.#retention.sweep();
     if (this.#isClosing) throw leftToNextProcess('its runs');
     this.#admission.checkCapacity(tenantId);
-    const origin = { idempotency: reservation?.key, trigger, startedBy, address, isOfFolder };
+    const origin = { ...submission, idempotency: reservation?.key };
     const groups = isOfFolder === true ? this.#admission.groups : undefined;
     const entry = this.#enter(this.#factory.create(requested, tenantId, origin, groups));
     const { run } = entry;

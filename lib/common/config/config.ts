@@ -1,7 +1,13 @@
 import { delimiter } from 'node:path';
 import { invalidVariable } from '../errors.js';
-import { MODEL_VARIABLES, secretVariable, variable } from './model-config.js';
-import { type Environment, type EnvironmentVariable, reloaded } from './environment.js';
+import { MODEL_VARIABLES } from './model-config.js';
+import {
+  type Environment,
+  type EnvironmentVariable,
+  reloaded,
+  secretVariable,
+  variable,
+} from './environment.js';
 import { COMMANDS_VARIABLE } from './allowed-commands.js';
 import { NETWORK_VARIABLES } from './network-config.js';
 import { POOLS_VARIABLE } from './pool-config.js';

@@ -14,6 +14,16 @@ export interface EnvironmentVariable {
   readonly isReloaded?: boolean;
 }
 
+/** Describes a variable whose value may be printed. */
+export function variable(name: string, description: string): EnvironmentVariable {
+  return { name, description, secret: false };
+}
+
+/** Describes a variable whose value is never printed. */
+export function secretVariable(name: string, description: string): EnvironmentVariable {
+  return { name, description, secret: true };
+}
+
 /** Marks a variable of which a running server uses another value. */
 export function reloaded<V extends EnvironmentVariable>(variable: V): V {
   return { ...variable, isReloaded: true };

@@ -2,14 +2,10 @@ import { readFileSync } from 'node:fs';
 import { errorMessage, invalidVariable, type WavetrainError } from '../errors.js';
 import { isObject } from '../json/json.js';
 import type { Outbound } from '../requests/outbound.js';
+import { type EnvironmentVariable, secretVariable, variable } from './environment.js';
 import { readOutbound } from './outbound-config.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
-
-export const variable = (name: string, description: string) => ({ name, description, secret: false });
-
-/** A variable whose value is never printed. */
-export const secretVariable = (name: string, description: string) => ({ name, description, secret: true });
 
 const MODEL_USES = {
   select: 'choosing pages',
@@ -19,7 +15,7 @@ const MODEL_USES = {
 };
 
 /** The variables that configure language models, for `doctor`. */
-export const MODEL_VARIABLES: readonly ReturnType<typeof variable>[] = [
+export const MODEL_VARIABLES: readonly EnvironmentVariable[] = [
   variable(
     'WAVETRAIN_MODEL',
     'language model of tasks that name none, such as openai/gpt-4o-mini or ollama/llama3.2',

@@ -1,7 +1,7 @@
 import { errorMessage, invalidVariable } from '../errors.js';
 import { NetworkList, splitNetworks } from '../requests/network-list.js';
 import type { Outbound } from '../requests/outbound.js';
-import type { Environment, EnvironmentVariable } from './environment.js';
+import { type Environment, type EnvironmentVariable, variable } from './environment.js';
 import { OUTBOUND_VARIABLES, readOutbound } from './outbound-config.js';
 
 const ALLOW_NETWORKS = 'SERVICE_ALLOW_NETWORKS';
@@ -9,17 +9,11 @@ const ALLOW_PRIVATE = 'SERVICE_ALLOW_PRIVATE_NETWORK';
 
 /** The variables for what is reached on the network, in the order in which `doctor` lists them. */
 export const NETWORK_VARIABLES: readonly EnvironmentVariable[] = [
-  {
-    name: ALLOW_NETWORKS,
-    description:
-      'private networks, addresses and hosts that tools may reach, as in 10.2.0.0/16,erp.internal:8443; all for every one',
-    secret: false,
-  },
-  {
-    name: ALLOW_PRIVATE,
-    description: `true is short for ${ALLOW_NETWORKS}=all; default false`,
-    secret: false,
-  },
+  variable(
+    ALLOW_NETWORKS,
+    'private networks, addresses and hosts that tools may reach, as in 10.2.0.0/16,erp.internal:8443; all for every one',
+  ),
+  variable(ALLOW_PRIVATE, `true is short for ${ALLOW_NETWORKS}=all; default false`),
   ...OUTBOUND_VARIABLES,
 ];
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { errorMessage, invalidVariable } from '../errors.js';
 import { splitNetworks } from '../requests/network-list.js';
 import { Outbound } from '../requests/outbound.js';
-import type { Environment, EnvironmentVariable } from './environment.js';
+import { type Environment, type EnvironmentVariable, secretVariable, variable } from './environment.js';
 
 const EXAMPLE = 'http://proxy.example:3128';
 const CA_FILE = 'SERVICE_CA_FILE';
@@ -11,24 +11,16 @@ const CA_FILE = 'SERVICE_CA_FILE';
 /** The variables of proxies and certificates, in the order in which `doctor` lists them. */
 export const OUTBOUND_VARIABLES: readonly EnvironmentVariable[] = [
   // Their addresses may have passwords.
-  { name: 'HTTP_PROXY', description: 'proxy of requests with http, as in http://proxy:3128', secret: true },
-  { name: 'HTTPS_PROXY', description: 'proxy of requests with https', secret: true },
-  {
-    name: 'NO_PROXY',
-    description:
-      'hosts, addresses and networks that are reached without a proxy, separated by commas; * for all',
-    secret: false,
-  },
-  ...['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'].map((name) => ({
-    name: `SERVICE_${name}`,
-    description: `takes the place of ${name}`,
-    secret: name !== 'NO_PROXY',
-  })),
-  {
-    name: CA_FILE,
-    description: 'PEM file with certificates of authorities that are trusted beside the built-in ones',
-    secret: false,
-  },
+  secretVariable('HTTP_PROXY', 'proxy of requests with http, as in http://proxy:3128'),
+  secretVariable('HTTPS_PROXY', 'proxy of requests with https'),
+  variable(
+    'NO_PROXY',
+    'hosts, addresses and networks that are reached without a proxy, separated by commas; * for all',
+  ),
+  secretVariable('SERVICE_HTTP_PROXY', 'takes the place of HTTP_PROXY'),
+  secretVariable('SERVICE_HTTPS_PROXY', 'takes the place of HTTPS_PROXY'),
+  variable('SERVICE_NO_PROXY', 'takes the place of NO_PROXY'),
+  variable(CA_FILE, 'PEM file with certificates of authorities that are trusted beside the built-in ones'),
 ];
 
 /**

@@ -64,6 +64,20 @@ export function formatTarget({ hostname, port }: NetworkTarget): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 }
 
+/** Returns the address of a host of a URL as sockets take it: `::1` for `[::1]`. */
+export function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+/** Returns the host and the port of a URL, where it has none that of its protocol. */
+export function targetOf({
+  protocol,
+  hostname,
+  port,
+}: Pick<URL, 'protocol' | 'hostname' | 'port'>): NetworkTarget {
+  return { hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) };
+}
+
 /** As entries have hosts: in lower case, without the brackets of an address and the point at the end of a name. */
 function toHost(hostname: string): string {
   return hostname.toLowerCase().replace(/^\[|\]$|\.$/g, '');

@@ -2,9 +2,9 @@ import { Agent, type ClientRequest } from 'node:http';
 import { Agent as SecureAgent } from 'node:https';
 import { connect, Socket } from 'node:net';
 import { connect as connectSecurely, type SecureContext } from 'node:tls';
-import { errorMessage } from '../errors.js';
+import { targetOf, withoutBrackets } from './network-list.js';
 import type { Outbound, ProxyServer } from './outbound.js';
-import { openTunnel } from './tunnel.js';
+import { openTunnel, toConnectError } from './tunnel.js';
 
 /** The agent of `node:http` and `node:https` for a URL, for packages that send requests with these. */
 export function createNodeAgent(url: URL, outbound: Outbound): Agent {
@@ -35,13 +35,9 @@ class TunnelAgent extends SecureAgent {
   override createConnection(_: object, onSocket: OnSocket): undefined {
     this.#open().then(
       (socket) => onSocket?.(null, connectSecurely({ ...this.#secure, socket })),
-      (error: unknown) => onSocket?.(toError(error), new Socket()),
+      (error: unknown) => onSocket?.(toConnectError(error), new Socket()),
     );
   }
-}
-
-function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(errorMessage(error));
 }
 
 /** The method by which Node.js hands a request to an agent; its types leave it out. */
@@ -70,14 +66,15 @@ class ForwardAgent extends Agent {
 
   override createConnection(): Socket {
     const { url } = this.#proxy;
-    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const host = withoutBrackets(url.hostname);
+    const { port } = targetOf(url);
     return url.protocol === 'https:'
       ? connectSecurely({
           host,
-          port: Number(url.port) || 443,
+          port,
           servername: host,
           ...(this.#secureContext && { secureContext: this.#secureContext }),
         })
-      : connect({ host, port: Number(url.port) || 80 });
+      : connect({ host, port });
   }
 }

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { errorMessage } from '../errors.js';
 import { type ClientCertificate, Outbound, type ProxyServer } from './outbound.js';
-import { describeProxyError, openTunnel } from './tunnel.js';
+import { describeProxyError, openTunnel, toConnectError } from './tunnel.js';
 
 export interface AgentOptions {
   /** Time for connecting, in milliseconds; 0 for none, since the request has its own. */
@@ -81,7 +80,7 @@ async function connectInTunnel(
   try {
     httpSocket = await openTunnel(proxy, `${hostname}:${port || 443}`, outbound);
   } catch (error) {
-    return callback(error instanceof Error ? error : new Error(errorMessage(error)), null);
+    return callback(toConnectError(error), null);
   }
   connect({ ...target, httpSocket }, callback);
 }

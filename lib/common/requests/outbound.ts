@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { NetworkList } from './network-list.js';
+import { NetworkList, targetOf, withoutBrackets } from './network-list.js';
 
 /** How requests leave this network. */
 export interface OutboundSettings {
@@ -43,12 +43,11 @@ export class Outbound {
   }
 
   /** This machine is never reached by a proxy. */
-  proxyFor({ protocol, hostname, port }: URL): ProxyServer | undefined {
-    const isSecure = protocol === 'https:';
-    const proxy = isSecure ? this.#https : this.#http;
+  proxyFor(url: URL): ProxyServer | undefined {
+    const proxy = url.protocol === 'https:' ? this.#https : this.#http;
     if (proxy === undefined || this.#direct === undefined) return undefined;
-    const address = hostname.replace(/^\[|\]$/g, '');
-    const target = { hostname, port: Number(port) || (isSecure ? 443 : 80) };
+    const address = withoutBrackets(url.hostname);
+    const target = targetOf(url);
     const isDirect = [THIS_MACHINE, this.#direct].some((list) =>
       list.includes(target, isIP(address) === 0 ? undefined : address),
     );

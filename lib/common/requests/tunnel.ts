@@ -2,6 +2,7 @@ import { type ClientRequest, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import { errorCode, errorMessage } from '../errors.js';
+import { withoutBrackets } from './network-list.js';
 import type { Outbound, ProxyServer } from './outbound.js';
 
 /** Time in which a proxy has to answer. */
@@ -22,7 +23,7 @@ export function openTunnel(
   return new Promise((resolve, reject) => {
     const request: ClientRequest = send({
       method: 'CONNECT',
-      host: url.hostname.replace(/^\[|\]$/g, ''),
+      host: withoutBrackets(url.hostname),
       port: url.port,
       path: authority,
       headers: { host: authority, ...headers },
@@ -66,4 +67,9 @@ const REASONS: ReadonlyMap<string, string> = new Map([
 export function describeProxyError({ host }: URL, cause: unknown): Error {
   const reason = REASONS.get(errorCode(cause) ?? '') ?? errorMessage(cause);
   return new Error(`the proxy ${host} cannot be used: ${reason}`, { cause });
+}
+
+/** Returns an error for whatever was thrown. */
+export function toConnectError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(errorMessage(error));
 }

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import { WavetrainError } from '../../common/errors.js';
 
 /** The requests and streams of a key that end when it is removed from the keys file, or changed there (D37). */
@@ -14,6 +15,11 @@ export class Revocation {
     if (this.#isRevoked) end();
     else this.#open.add(end);
     return () => void this.#open.delete(end);
+  }
+
+  /** Calls back when the key is revoked while a connection is open. The connection must not be closed yet. */
+  whileOpen(connection: Pick<EventEmitter, 'once'>, end: () => void): void {
+    connection.once('close', this.onRevoked(end));
   }
 
   /** Waits for something. Rejects with `unauthorized` when the key is revoked before. */

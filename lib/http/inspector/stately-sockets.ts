@@ -139,10 +139,9 @@ export class StatelySockets {
   async #watch(socket: WebSocket, wanted: string, key: string, received: ReceivedLimit): Promise<void> {
     const { queries } = this.#services;
     const caller = this.#authorize(key);
-    const forget = caller.revocation?.onRevoked(() =>
+    caller.revocation?.whileOpen(socket, () =>
       closeSocket(socket, UNAUTHORIZED, KEY_REVOKED, this.#services.clock),
     );
-    if (forget !== undefined) socket.once('close', forget);
     const close = await queries.open(wanted, caller.tenants);
     try {
       await this.#watchRun(socket, authorizeRun(queries, caller, wanted), received);

@@ -10,7 +10,7 @@ import {
 } from '../../common/json-schema/ajv.js';
 import { describeErrors, type Nouns } from '../../common/json-schema/violation.js';
 import { isObject } from '../../common/json/json.js';
-import { beginAudit } from '../logging/audit/request-audit.js';
+import { addressOf, beginAudit } from '../logging/audit/request-audit.js';
 import { countHeaders } from '../security/browser-guard.js';
 import {
   ANONYMOUS,
@@ -154,7 +154,7 @@ export class Endpoint {
       const request = new EndpointRequest(ctx, head, json, yaml, memory);
       const audited = beginAudit({ ...head, ctx, body: json, tenantId: memory.tenantId }, this.#services);
       const result = await this.#route.handle(request);
-      await audited?.(result);
+      if (audited !== undefined) await audited(result);
       request.assertNotRevoked();
       return result;
     } finally {
@@ -283,10 +283,6 @@ class EndpointRequest implements RouteRequest<TObject, TObject, TObject, TSchema
   }
 }
 
-function addressOf({ req }: Context): string {
-  return req.socket.remoteAddress ?? '';
-}
-
 /** Headers that may be sent several times. */
 const LIST_HEADERS = new Set(['if-none-match']);
 
@@ -378,8 +374,7 @@ const DISCONNECTED = new DOMException('The client has disconnected', 'AbortError
 
 /** Breaks a download off: nothing else can be said in the middle of it. */
 function destroyWhenRevoked({ res }: Context, { revocation }: Caller): void {
-  const forget = revocation?.onRevoked(() => res.destroy());
-  if (forget !== undefined) res.once('close', forget);
+  revocation?.whileOpen(res, () => res.destroy());
 }
 
 /** Aborts when the client disconnects, or its key is revoked. Watches the response, because the request emits no `close` once its body was read. */
@@ -387,9 +382,8 @@ function abortOnDisconnect(ctx: Context, { revocation }: Caller): AbortSignal {
   const controller = new AbortController();
   // The client may have disconnected while its request waited for its turn.
   if (ctx.res.destroyed) controller.abort(DISCONNECTED);
-  const forget = revocation?.onRevoked(() => controller.abort(keyRevoked()));
+  else revocation?.whileOpen(ctx.res, () => controller.abort(keyRevoked()));
   ctx.res.once('close', () => {
-    forget?.();
     if (!ctx.res.writableFinished) controller.abort(DISCONNECTED);
   });
   return controller.signal;

@@ -77,13 +77,12 @@ export class EventStreams {
     response.once('close', () => {
       this.#limit.release(tenantId);
       stream.stop();
-      forget?.();
       channel.delete(stream);
       this.#pendingStreams.delete(stream);
       if (channel.streams.size === 0) this.#close(source.log, channel);
     });
     stream.start();
-    const forget = revocation?.onRevoked(() => stream.revoke());
+    revocation?.whileOpen(response, () => stream.revoke());
   }
 
   #getChannel(source: EventSource): EventChannel {

@@ -3,13 +3,9 @@ import type { ReadableRun } from '../../execution/run/readable-run.js';
 import type { PreparedRun } from '../../execution/prepare/prepare-run.js';
 import type { RerunSource } from '../../execution/prepare/rerun-source.js';
 import { SkipForecast } from '../../execution/run/reuse/skip-forecast.js';
-import { findListedTask } from '../../execution/run/reuse/reusable-items.js';
 import { Reuse } from '../../execution/run/reuse/reuse.js';
 import type { AcceptedRerunSchema, RerunReportSchema } from '../../common/wire/run.js';
 import type { Shape } from '../../common/wire/shape.js';
-
-/** A task of a pipeline. */
-type Task = NonNullable<ReturnType<PreparedRun['pipeline']['tasks']['get']>>;
 
 /** Why a task runs that is as it was, and that no other task makes run. The shell prints these apart from changes. */
 export type StateReason =
@@ -114,7 +110,7 @@ function* describeTasks(
     const dependency = task.upstream.find((id) => running.has(id));
     const reason =
       reuse.findChange(task) ??
-      describeFollower(task, source) ??
+      describeFollowed(reuse.findFollowed(task)) ??
       describeState(taskId, source) ??
       (dependency === undefined ? 'reads a key that may change' : describeDependency(dependency));
     const decided = foreseen === 'open' ? ({ decided_anew: true } as const) : {};
@@ -130,11 +126,9 @@ export function describeDependency(taskId: string): `${DependencyStart}${string}
   return `depends on "${taskId}"`;
 }
 
-/** Why a fan-out over the items of another task runs, of which the request names some. */
-function describeFollower({ id, parallelOver }: Task, { named }: RerunSource): string | undefined {
-  const listed = parallelOver && findListedTask(parallelOver);
-  if (listed === undefined || !named.has(listed) || !named.has(id)) return undefined;
-  return `${describeDependency(listed)}, of which items are named in "from"`;
+/** Why a fan-out over the output of a task runs, of which the request names items. */
+function describeFollowed(taskId: string | undefined): string | undefined {
+  return taskId && `${describeDependency(taskId)}, of which items are named in "from"`;
 }
 
 function describeState(

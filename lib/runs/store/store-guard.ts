@@ -2,16 +2,23 @@ import { inNextTurn } from '../../common/scheduling/turns.js';
 import { WavetrainError } from '../../common/errors.js';
 import type { RunStore } from './run-store.js';
 
+type GuardedStore = Pick<RunStore, 'isOptional' | 'onFailure' | 'place'>;
+
 /** Refuses what would be promised when the store has failed, and could not keep it any more (D68). */
 export class StoreGuard {
-  readonly #store: RunStore | undefined;
+  readonly #store: GuardedStore | undefined;
+  readonly #refusal: string;
   #hasFailed = false;
   /** The rejections of the calls that wait for the store: called when it fails. */
   readonly #waiting = new Set<(error: WavetrainError) => void>();
 
-  /** @param store undefined when runs end with their process */
-  constructor(store: RunStore | undefined) {
+  /**
+   * @param store undefined when runs end with their process
+   * @param refusal the beginning of the message, before `be kept in …`
+   */
+  constructor(store: GuardedStore | undefined, refusal = 'nothing can') {
     this.#store = store;
+    this.#refusal = refusal;
     store?.onFailure(() => {
       if (store.isOptional) return;
       this.#hasFailed = true;
@@ -40,7 +47,7 @@ export class StoreGuard {
   }
 
   #notReady(): WavetrainError {
-    const message = `nothing can be kept in ${this.#store?.place} any more: the log of the server says why; start it again`;
+    const message = `${this.#refusal} be kept in ${this.#store?.place} any more: the log of the server says why; start it again`;
     return new WavetrainError('not_ready', message, { fault: 'service' });
   }
 }

@@ -1,7 +1,12 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { errorMessage, ToolError } from '../../common/errors.js';
-import { formatTarget, NetworkList, type NetworkTarget } from '../../common/requests/network-list.js';
+import {
+  formatTarget,
+  NetworkList,
+  type NetworkTarget,
+  withoutBrackets,
+} from '../../common/requests/network-list.js';
 import { untilAborted } from '../../common/requests/request-timer.js';
 import { findMetadataAddress, isMetadataName, isPublic, type IpParser } from './address-kinds.js';
 
@@ -49,7 +54,7 @@ export class AddressGuard {
 
   /** Why a host may not be connected to that is an address itself; undefined for a name, and for what is allowed. */
   refuseLiteral(target: NetworkTarget): ToolError | undefined {
-    const address = target.hostname.replace(/^\[|\]$/g, '');
+    const address = withoutBrackets(target.hostname);
     return isIP(address) === 0 ? this.#refuseName(target) : this.#refuse(target, address, `${address} is`);
   }
 
@@ -64,7 +69,7 @@ export class AddressGuard {
    */
   async refuseProxied(target: NetworkTarget): Promise<ToolError | undefined> {
     const refusal = this.refuseLiteral(target);
-    if (refusal !== undefined || isIP(target.hostname.replace(/^\[|\]$/g, '')) !== 0) return refusal;
+    if (refusal !== undefined || isIP(withoutBrackets(target.hostname)) !== 0) return refusal;
     try {
       await untilAborted(this.#resolveAllowed(target), AbortSignal.timeout(PROXIED_LOOKUP_MS));
       return undefined;
@@ -119,7 +124,7 @@ export class AddressGuard {
         this.#allowed.names(metadata, port) ||
         (isMetadataName(hostname) && this.#allowed.names(hostname, port));
       if (isNamed) return undefined;
-      const isLiteral = isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
+      const isLiteral = isIP(withoutBrackets(hostname)) !== 0;
       return refuseMetadata(subject, isLiteral ? formatTarget({ hostname: metadata, port }) : undefined);
     }
     if (allowPrivate === true || isPublic(address, this.#ip) || this.#allowed.includes(target, address))

@@ -1,7 +1,7 @@
 import { connect, Socket } from 'node:net';
 import type { Clock } from '../../common/clock.js';
 import { errorCode, errorMessage, ToolError } from '../../common/errors.js';
-import type { NetworkTarget } from '../../common/requests/network-list.js';
+import { type NetworkTarget, withoutBrackets } from '../../common/requests/network-list.js';
 import type { AddressGuard } from './address-guard.js';
 
 /** The attempt for which a connection is opened. */
@@ -31,7 +31,7 @@ export function startGuarded(
   const socket =
     refusal === undefined
       ? connect({
-          host: hostname.replace(/^\[|\]$/g, ''),
+          host: withoutBrackets(hostname),
           port,
           lookup: guard.lookupFor(target),
           noDelay: true,

@@ -2,6 +2,7 @@ import type { Dispatcher } from 'undici';
 import { errorMessage, ToolError } from '../../common/errors.js';
 import type { ClientCertificate, Outbound } from '../../common/requests/outbound.js';
 import { createConnector, createProxiedAgent, patientOptions } from '../../common/requests/outbound-agent.js';
+import { targetOf } from '../../common/requests/network-list.js';
 import type { AddressGuard } from './address-guard.js';
 import { startGuarded } from './connect.js';
 
@@ -28,8 +29,7 @@ export class Routes {
   /** Finds the connections for a URL. Rejects with a ToolError when no proxy may be asked for it. */
   async to(url: URL): Promise<Dispatcher> {
     if (this.#outbound?.proxyFor(url) === undefined) return await (this.#direct ??= this.#connectDirectly());
-    const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-    const refusal = await this.guard.refuseProxied({ hostname: url.hostname, port });
+    const refusal = await this.guard.refuseProxied(targetOf(url));
     if (refusal !== undefined) throw refusal;
     return await (this.#proxied ??= this.#connectByProxy(this.#outbound));
   }
@@ -45,10 +45,8 @@ export class Routes {
     const secure = await this.#withClient(() => createConnector(this.#outbound, this.#options));
     return new Agent(
       patientOptions((options, callback) => {
-        const { hostname, protocol, port } = options;
-        const isSecure = protocol === 'https:';
-        const target = { hostname, port: Number(port) || (isSecure ? 443 : 80) };
-        const socket = startGuarded(this.guard, target, (error) => {
+        const isSecure = options.protocol === 'https:';
+        const socket = startGuarded(this.guard, targetOf(options), (error) => {
           if (error !== null) callback(error, null);
           else if (isSecure) secure({ ...options, httpSocket: socket }, callback);
           else callback(null, socket);

@@ -110,7 +110,7 @@ export class Reuse {
   /** Returns how many items of a fan-out can be reused, if what is read of them is as it was. */
   countReusableItems(task: Task): number {
     if (task.parallelOver === undefined || this.#findItemChange(task) !== undefined) return 0;
-    if (this.#isFollower(task) && !this.#isForeseen(task)) return 0;
+    if (this.findFollowed(task) !== undefined && !this.#isForeseen(task)) return 0;
     return countDefined(this.#earlierItems(task)?.outputs ?? []);
   }
 
@@ -119,11 +119,11 @@ export class Reuse {
     return this.#findItemChange(task) ?? this.#findListChange(task);
   }
 
-  /** Returns true for a fan-out over the output of a task whose named items run again. */
-  #isFollower({ id, parallelOver }: Task): boolean {
+  /** Returns the task whose named items run again, of a fan-out over its output; undefined for any other task. */
+  findFollowed({ id, parallelOver }: Task): string | undefined {
     const { named } = this.#source;
     const listed = parallelOver && findListedTask(parallelOver);
-    return listed !== undefined && named.has(listed) && named.has(id);
+    return listed !== undefined && named.has(listed) && named.has(id) ? listed : undefined;
   }
 
   /** Returns true when nothing that all items of a task read comes from a task that runs. */

@@ -147,6 +147,7 @@ function describeFilters({ query }: Context): AuditEntry['details'] {
   return { filters };
 }
 
-function addressOf({ req }: Context): string | undefined {
-  return req.socket.remoteAddress;
+/** Returns the IP address that a request came from; an empty text when its connection is closed. */
+export function addressOf({ req }: Context): string {
+  return req.socket.remoteAddress ?? '';
 }

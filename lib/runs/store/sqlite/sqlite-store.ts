@@ -1,4 +1,4 @@
-import type { AuditLimits, AuditStore } from '../../../audit/audit-store.js';
+import type { AuditLimits, AuditRows, AuditStore } from '../../../audit/audit-store.js';
 import { resolve } from 'node:path';
 import { eventLoopBudget, nextSlice } from '../../../execution/run/event-loop-budget.js';
 import type { FactLog } from '../../../execution/history/run-history.js';
@@ -13,7 +13,7 @@ import type {
   StoredRun,
   StoredSubmission,
 } from '../run-store.js';
-import { SqliteAudit } from './audit/sqlite-audit.js';
+import { StoreGuard } from '../store-guard.js';
 import { DocumentReader } from './document-reader.js';
 import { cannotOpen, findDriver } from './open-errors.js';
 import { SqliteArchive } from './sqlite-archive.js';
@@ -91,9 +91,20 @@ export class SqliteStore implements RunStore {
     this.#queue.add(run, source);
   }
 
+  /** An entry of the audit is in the commit of what it is about. */
   async openAudit(limits: AuditLimits): Promise<AuditStore> {
     const lastNumber = (await this.#threads.writer.ask({ kind: 'openAudit', limits })) as number;
-    return new SqliteAudit(this.place, this.#queue, this.#reader, lastNumber);
+    const guard = new StoreGuard(this, 'the audit cannot');
+    return {
+      lastNumber,
+      add: (row) => this.#queue.addAudit(row),
+      kept: async () => {
+        guard.assertWorks();
+        await guard.unlessFails(this.#queue.auditKept());
+      },
+      page: async (query, range, caller) =>
+        (await this.#reader.read({ kind: 'audit', query, range }, caller)) as AuditRows,
+    };
   }
 
   log(runId: string, tenantId: string): FactLog {

@@ -3,7 +3,7 @@ import { LISTING_LIMITS } from '../../../../common/limits.js';
 import { type Labels, listLabels } from '../../../../common/wire/labels.js';
 import type { Batch } from '../../commit-queue.js';
 import type { RunEnd } from '../../run-archive.js';
-import type { AuditTable } from '../audit/audit-table.js';
+import type { AuditTable } from '../audit-table.js';
 import { addToHours } from '../../statistics/hour-rows.js';
 import { toCountedRun } from '../../statistics/run-counter.js';
 import { PIECE_BYTES } from './pieces.js';

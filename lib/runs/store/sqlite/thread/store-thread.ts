@@ -8,7 +8,7 @@ import type { ArchiveLimits, ArchiveRange } from '../../run-archive.js';
 import type { WantedItems } from '../../run-store.js';
 import { readHours } from '../../statistics/hour-rows.js';
 import type { StatisticsQuery } from '../../statistics/statistics-query.js';
-import { AuditTable, readAudit } from '../audit/audit-table.js';
+import { AuditTable, readAudit } from '../audit-table.js';
 import type { ChunkCursor } from '../stored-documents.js';
 import { Cleaner, removeFiles } from './cleaner.js';
 import { commit } from './commit.js';

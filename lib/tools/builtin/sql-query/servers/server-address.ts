@@ -1,4 +1,5 @@
 import { ToolError } from '../../../../common/errors.js';
+import { withoutBrackets } from '../../../../common/requests/network-list.js';
 import { joinFirst } from '../../../../common/text.js';
 
 /** How a connection is encrypted: not at all, without a look at the certificate, or with it. */
@@ -37,7 +38,7 @@ export function readServerAddress(url: string, defaultPort: number): ServerAddre
   const user = decode(username);
   if (user === '')
     throw ToolError.nonRetryable('the url names no user: write user:password@ before the host');
-  const host = decode(hostname).replace(/^\[|\]$/g, '');
+  const host = withoutBrackets(decode(hostname));
   // A path would be that of a socket of this machine.
   if (host.includes('/')) throw ToolError.nonRetryable('the host of the url must be a name or an address');
   return {

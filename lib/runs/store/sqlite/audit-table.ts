@@ -1,5 +1,5 @@
 import type Database from 'libsql';
-import type { AuditEntry } from '../../../../audit/audit-entry.js';
+import type { AuditEntry } from '../../../audit/audit-entry.js';
 import {
   AUDIT_PARTS,
   AUDIT_SEARCH_LENGTH,
@@ -11,8 +11,8 @@ import {
   type AuditRows,
   matchesAudit,
   NUMBERS_PER_MS,
-} from '../../../../audit/audit-store.js';
-import { prepare, selectAll, selectOne } from '../thread/statements.js';
+} from '../../../audit/audit-store.js';
+import { prepare, selectAll, selectOne } from './thread/statements.js';
 
 /** A commit deletes so many entries more than it adds: others wait for it. */
 const MOST_DELETED = 100;
