@@ -59,7 +59,6 @@ describe('Requests by the proxy squid (HTTP_PROXY, HTTPS_PROXY)', () => {
   let outbound: Outbound | undefined;
 
   before(async function () {
-    this.timeout(60_000);
     const isMissing = spawnSync(SQUID, ['-v']).status !== 0 || TestAuthority.isMissing;
     if (isMissing && process.env['CI'] !== undefined)
       throw new Error('squid or openssl is missing: apt-get install squid openssl');

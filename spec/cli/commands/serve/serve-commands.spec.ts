@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setImmediate } from 'node:timers/promises';
 import { isAlive } from '../../../common/workers/processes.js';
 import { requireBuild, ROOT } from '../../../project/files.js';
 import { useTemporaryFolder } from '../../../support/temporary-folder.js';
-import { post, Serve } from './serving.js';
+import { post, Serve, untilReady } from './serving.js';
 
 interface Served {
   readonly url: string;
@@ -73,7 +72,10 @@ describe('serve with tasks that start programs (D88)', () => {
     const warnings: string[] = [];
     for await (const line of createInterface({ input: child.stdout })) {
       const { url, msg } = JSON.parse(line) as { url?: string; msg: string };
-      if (url !== undefined) return { child, url, warnings };
+      if (url !== undefined) {
+        await untilReady(url);
+        return { child, url, warnings };
+      }
       warnings.push(msg);
     }
     return expect.fail('the server does not listen');
@@ -94,7 +96,6 @@ describe('serve with tasks that start programs (D88)', () => {
     expect(second.warnings.join()).to.match(
       /^(ended the command of task "t" of run .*, which was left at work)?$/,
     );
-    while (!(await fetch(`${second.url}/ready`)).ok) await setImmediate();
     const answer = await fetch(`${second.url}/pipelines/runs/${id}?wait=60`);
     const record = (await answer.json()) as { status: string; error: string };
     expect(record.status).to.equal('failed');

@@ -8,7 +8,7 @@ import { isAlive, listWorkers } from '../../../common/workers/processes.js';
 import { requireBuild, ROOT } from '../../../project/files.js';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
 import { invoke, Screen } from '../../invoke.js';
-import { post, Serve } from './serving.js';
+import { post, Serve, untilReady } from './serving.js';
 
 const NAP = {
   pipeline: { id: 'nap', goal: 'g', tasks: [{ id: 'a', tool: 'sleep', inputs: { seconds: 60 } }] },
@@ -39,7 +39,7 @@ describe('wavetrain serve (D43)', () => {
     const env = { SERVICE_STORE: folder.at('runs.db'), SERVICE_SHUTDOWN_SECONDS: '0' };
     const first = new Serve([], env);
     const url = await first.url();
-    while (!(await fetch(`${url}/ready`)).ok) await setImmediate();
+    await untilReady(url);
     expect((await post(url, '/pipelines/run_async', NAP)).status).to.equal(202);
     first.signals.emit('SIGTERM');
     expect(await first.ended).to.include({ status: 0, stderr: '' });

@@ -40,6 +40,11 @@ export class Serve {
   }
 }
 
+/** Resolves when a server accepts runs: one with a store listens before it has restored its runs. */
+export async function untilReady(url: string): Promise<void> {
+  while (!(await fetch(`${url}/ready`)).ok) await setImmediate();
+}
+
 /** Sends JSON to a server. */
 export function post(url: string, path: string, body: unknown): Promise<Response> {
   const headers = { 'Content-Type': 'application/json' };

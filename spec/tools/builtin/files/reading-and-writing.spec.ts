@@ -163,7 +163,7 @@ describe('Tools with files (D92)', () => {
       };
       expect((await list('s3://bucket', { pattern: 'none' }))[1]).to.equal(true);
       expect(server.requests.length).to.be.below(220);
-    }).timeout(20_000);
+    });
 
     for (const [more, problem] of [
       [{ path: '..' }, 'may not climb'],
