@@ -1,5 +1,5 @@
 import type { WavetrainClient } from '../../../client/client.js';
-import type { FolderPipeline } from '../../../client/requests.js';
+import type { FolderPipeline, FolderPipelinePage } from '../../../client/requests.js';
 import { errorCode, WavetrainError } from '../../../common/errors.js';
 import { nearest } from '../../../definition/did-you-mean.js';
 import type { CliContext } from '../../context.js';
@@ -61,6 +61,25 @@ async function explain(
   return new UsageError(`the server has no pipeline "${id}"`, hint);
 }
 
+/** The largest page of a server. */
+const PER_PAGE = 500;
+
+/** Lists the definitions in the folder of a server, page after page. */
+export async function readAllPipelines(
+  client: WavetrainClient,
+  tenant_id: string | undefined,
+): Promise<Pick<FolderPipelinePage, 'enabled' | 'pipelines'>> {
+  const query = { tenant_id, limit: PER_PAGE };
+  const { enabled, ...first } = await client.pipelines.list(query);
+  const pipelines = [...first.pipelines];
+  for (let cursor = first.next_cursor; cursor !== null; ) {
+    const page = await client.pipelines.list({ ...query, cursor });
+    pipelines.push(...page.pipelines);
+    cursor = page.next_cursor;
+  }
+  return { enabled, pipelines };
+}
+
 /** As in `0 6 * * 1-5 Europe/Berlin`; null when there is none. */
 export function describeSchedule(schedule: FolderPipeline['schedule']): string | null {
   if (schedule === null) return null;
@@ -74,6 +93,15 @@ export function describeNext(schedule: FolderPipeline['schedule'], now: number):
   const [next] = schedule.next_runs;
   if (schedule.paused) return 'paused';
   return next === undefined ? 'never' : `in ${formatAge(Math.max(0, Date.parse(next) - now))}`;
+}
+
+/** As in `succeeded, 3 h ago`. @param paint colours the status */
+export function describeRun(
+  { status, created_at: createdAt }: FolderPipeline['last_runs'][number],
+  now: number,
+  paint: (status: string) => string = String,
+): string {
+  return `${paint(status)}, ${formatAge(now - Date.parse(createdAt))} ago`;
 }
 
 /** The first error of a file as it is now; undefined when it has none. */
