@@ -44,10 +44,9 @@ async function explain(
   command: string,
   client: WavetrainClient,
 ): Promise<unknown> {
-  const { enabled } = await client.pipelines.list({ tenant_id: tenant, limit: 1 });
+  const { enabled, pipelines } = await readAllPipelines(client, tenant);
   if (!enabled) return new WavetrainError('pipeline_not_found', NO_PIPELINE_FOLDER, { cause: error });
-  const ids: string[] = [];
-  for await (const pipeline of client.pipelines.all({ tenant_id: tenant })) ids.push(pipeline.id);
+  const ids = pipelines.map((pipeline) => pipeline.id);
   if (ids.includes(id)) {
     if (command !== 'run') return error;
     const message = `"${id}" has errors, and the server has seen no version without any`;
