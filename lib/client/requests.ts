@@ -260,6 +260,7 @@ export interface DefinitionText extends Shape<typeof DefinitionTextSchema> {}
 
 /** A file of that folder that was changed. */
 export interface SavedPipeline extends Shape<typeof SavedFileSchema> {}
+
 /** A rerun of which is only asked what it would do. */
 export type RerunPreviewOptions = Omit<RerunOptions, 'idempotencyKey'>;
 

@@ -4,11 +4,9 @@ import type { ApiKey } from './auth/authenticate.js';
 /** The kinds of configuration that a server reads again. */
 export const RELOAD_KINDS = ['keys', 'secrets', 'connections', 'tools', 'models', 'settings'] as const;
 
-export type ReloadKind = (typeof RELOAD_KINDS)[number];
-
 /** The names, and never values, that have changed of one kind. */
 export interface ReloadChange {
-  readonly kind: ReloadKind;
+  readonly kind: (typeof RELOAD_KINDS)[number];
   readonly added?: readonly string[];
   readonly removed?: readonly string[];
   readonly changed?: readonly string[];
@@ -73,4 +71,9 @@ export function compareNamed<T>(
     removed: [...before.keys()].filter((name) => !now.has(name)),
     changed: [...now].filter(isOther).map(([name]) => name),
   };
+}
+
+/** Returns undefined when nothing was added, removed or changed. */
+export function unlessSame(changes: Omit<ReloadChange, 'kind'>): Omit<ReloadChange, 'kind'> | undefined {
+  return Object.values(changes).every(({ length }) => length === 0) ? undefined : changes;
 }

@@ -5,7 +5,7 @@ import type { IdempotencyKey, OnceAcceptedRun } from '../runs/idempotency.js';
 import type { SubmissionOptions } from '../runs/registry-options.js';
 import type { RunRegistry } from '../runs/registry.js';
 import type { RerunReport } from '../runs/rerun/rerun-report.js';
-import { wholeDefinition } from '../runs/views/submission-view.js';
+import { wholeDefinition } from '../runs/views/whole-definition.js';
 import type { RerunRequest } from '../runs/rerun/rerun.js';
 import type { StoredSubmission } from '../runs/store/run-store.js';
 import type { DefinitionChecker, DefinitionSource } from './definition-checker.js';

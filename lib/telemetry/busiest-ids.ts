@@ -14,9 +14,9 @@ export class BusiestIds {
 
   /** Counts a use of an id. Returns true when the id has a label. */
   count(id: string): boolean {
-    const uses = this.#labelled.get(id) ?? 0;
-    if (uses > 0 || this.#labelled.has(id) || this.#labelled.size < MOST_LABELS) {
-      this.#labelled.set(id, uses + 1);
+    const uses = this.#labelled.get(id);
+    if (uses !== undefined || this.#labelled.size < MOST_LABELS) {
+      this.#labelled.set(id, (uses ?? 0) + 1);
       return true;
     }
     const earlier = this.#candidates.get(id);

@@ -4,6 +4,7 @@ import type { RunIdentity, SettledRun } from '../runs/run-entry.js';
 import { BusiestIds } from './busiest-ids.js';
 import { DurationSeries } from './duration-histogram.js';
 import type { LongMetric, Sample } from './long-metric.js';
+import { RUN_STATUSES } from './run-metrics.js';
 
 /** The label of the runs of all pipelines that have no label of their own. */
 const OTHER = 'other';
@@ -16,8 +17,6 @@ const RANKING_MS = 3_600_000;
 
 /** Upper bounds in seconds: from a short computation to a run of a day. */
 const RUN_BUCKETS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600, 14_400, 86_400];
-
-const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
 
 type Trigger = NonNullable<RunIdentity['trigger']>;
 
@@ -50,7 +49,7 @@ const NO_FOLDER: MeasuredFolder = {
 /** The runs with one label. */
 class PipelineSeries {
   readonly label: string;
-  /** By trigger, the number of runs that have reached each of the `STATUSES`. */
+  /** By trigger, the number of runs that have reached each of the `RUN_STATUSES`. */
   readonly #counts = new Map<Trigger | typeof NO_TRIGGER, number[]>();
   /** By status. */
   readonly #durations = new Map<RunStatus, DurationSeries>();
@@ -68,7 +67,7 @@ class PipelineSeries {
 
   recordStatus(status: RunStatus, trigger: Trigger | null): void {
     const counts = this.#countsOf(trigger ?? NO_TRIGGER);
-    const index = STATUSES.indexOf(status);
+    const index = RUN_STATUSES.indexOf(status);
     counts[index] = (counts[index] ?? 0) + 1;
   }
 
@@ -83,7 +82,7 @@ class PipelineSeries {
 
   listCounts(metricName: string): Sample[] {
     return [...this.#counts].flatMap(([trigger, counts]) =>
-      STATUSES.map((status, index) => ({
+      RUN_STATUSES.map((status, index) => ({
         metricName,
         labels: { pipeline: this.label, status, trigger },
         sharedLabels: {},
@@ -102,7 +101,7 @@ class PipelineSeries {
 
   #countsOf(trigger: Trigger | typeof NO_TRIGGER): number[] {
     let counts = this.#counts.get(trigger);
-    if (counts === undefined) this.#counts.set(trigger, (counts = STATUSES.map(() => 0)));
+    if (counts === undefined) this.#counts.set(trigger, (counts = RUN_STATUSES.map(() => 0)));
     return counts;
   }
 }

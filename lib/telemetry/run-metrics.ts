@@ -9,7 +9,7 @@ const PRUNE_REASONS: readonly PruneReason[] = ['age', 'number', 'bytes', 'keep']
 
 const EVICTION_REASONS: readonly EvictionReason[] = ['age', 'number', 'bytes', 'memory'];
 
-const STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
+export const RUN_STATUSES: readonly RunStatus[] = ['queued', 'running', 'succeeded', 'failed', 'cancelled'];
 
 /** The runs that are there, and those that are not: pruned, evicted or skipped. */
 export class RunMetrics {
@@ -70,7 +70,7 @@ export class RunMetrics {
       registers: [registry],
       collect: async () => {
         const counts = await this.#runs?.countByStatus();
-        for (const status of STATUSES) kept.set({ status }, counts?.get(status) ?? 0);
+        for (const status of RUN_STATUSES) kept.set({ status }, counts?.get(status) ?? 0);
       },
     });
   }

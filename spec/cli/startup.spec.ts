@@ -72,6 +72,15 @@ describe('start-up of the command line', () => {
     expect([...packages]).to.include('clipanion');
     for (const name of HEAVY) expect([...packages]).not.to.include(name);
   });
+
+  it('imports no shapes of outputs and no pages of tasks before a command needs them', async () => {
+    const reached = await filesReachedFrom('lib/cli/main.ts');
+    expect(reached).to.include('lib/submission/submitter.ts');
+    const unneeded = reached.filter((file) =>
+      /^lib\/((pipelines|definition)\/shapes|runs\/tasks)\//.test(file),
+    );
+    expect(unneeded).to.deep.equal([]);
+  });
 });
 
 const FOUR_TASKS = `pipeline:

@@ -13,14 +13,14 @@ import { formatStartedBy } from '../../common/wire/started-by.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readChoice, readNumber } from '../input/flags.js';
-import { StopSignals } from '../input/process-events.js';
+import { untilSignal } from '../input/process-events.js';
 import { flagOption, ServerCommand, textOption } from '../input/shared-options.js';
 import { readTimeFlag } from '../input/times.js';
 import { UsageError } from '../input/usage-errors.js';
-import { printJson } from '../render/stdout.js';
-import { type Column, formatColumns } from '../render/table.js';
+import { printJson, printNote } from '../render/stdout.js';
+import { type Column, formatColumns, tenantColumns } from '../render/table.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
-import { toSingleLine, wrapLine } from '../render/text.js';
+import { toSingleLine } from '../render/text.js';
 import { callServer } from '../runs/server-client.js';
 
 const DEFAULT_LIMIT = 20;
@@ -119,10 +119,7 @@ async function list(
   const lines =
     entries.length === 0 ? [terminal.style.dim('no entries found')] : formatEntries(entries, terminal);
   context.stdout.write(`${lines.join('\n')}\n`);
-  if (hasMore) {
-    const more = wrapLine(HAS_MORE, detectTerminal(context.stderr, context.env));
-    context.stderr.write(`${more.join('\n')}\n`);
-  }
+  if (hasMore) printNote(HAS_MORE, context);
   return EXIT.done;
 }
 
@@ -162,14 +159,10 @@ async function follow(
   json: boolean,
   context: CliContext,
 ): Promise<ExitStatus> {
-  const abort = new AbortController();
-  const signals = new StopSignals(context.processEvents);
-  void signals.first.then(() => abort.abort());
-  const { signal } = abort;
   const terminal = detectTerminal(context.stdout, context.env);
   let last = 0;
   let isFirst = true;
-  try {
+  await untilSignal(context.processEvents, async (signal) => {
     for (let room = most; ; room = Number.POSITIVE_INFINITY) {
       const { entries } = await readNewest(client, { ...query, signal }, room, last);
       if (entries.length > 0) {
@@ -182,36 +175,25 @@ async function follow(
       }
       await delay(LOOK_MS, { clock: context.clock, signal });
     }
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    return EXIT.interrupted;
-  } finally {
-    signals.close();
-  }
+  });
+  return EXIT.interrupted;
 }
 
 /** One line for each entry, below one of headings. */
 function formatEntries(entries: readonly AuditEntry[], terminal: Terminal): string[] {
-  const hasTenants = new Set(entries.map(({ tenant_id: id }) => id)).size > 1;
   const columns: Column<AuditEntry>[] = [
     { heading: 'TIME (UTC)', cell: ({ time }) => time.slice(0, 19).replace('T', ' ') },
-    { heading: 'WHO', cell: ({ who }) => toSingleLine(formatWho(who)) },
+    { heading: 'WHO', cell: ({ who }) => toSingleLine(formatStartedBy(who)) },
     { heading: 'ACTION', cell: ({ action }) => action },
     { heading: 'RESULT', cell: formatResult },
     { heading: 'ADDRESS', cell: ({ address }) => address ?? '-', dispensable: 1 },
+    ...tenantColumns(entries, 2),
   ];
-  if (hasTenants) {
-    columns.push({ heading: 'TENANT', cell: ({ tenant_id: id }) => toSingleLine(id ?? '-'), dispensable: 2 });
-  }
   const last: Column<AuditEntry> = { heading: 'OBJECT', cell: formatObject };
   const { style } = terminal;
   const paint = (line: string, { result }: AuditEntry): string =>
     result === 'ok' ? line : (result === 'refused' ? style.yellow : style.red)(line);
   return formatColumns({ rows: entries, columns, last, paint }, terminal);
-}
-
-function formatWho({ kind, name }: AuditEntry['who']): string {
-  return kind === 'server' ? kind : formatStartedBy({ kind, name });
 }
 
 /** As in `refused 401 x12`, of twelve attempts. */

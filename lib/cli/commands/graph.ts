@@ -1,6 +1,4 @@
 import { extname, resolve } from 'node:path';
-import { renderSvg } from '../../pipelines/drawing/graph-svg.js';
-import { createGraph, renderDot, renderMermaid, renderText } from '../../pipelines/drawing/graph.js';
 import { DefinitionCommand, textOption, flagOption } from '../input/shared-options.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { type LoadedDefinition, loadDefinition } from '../input/load-definition.js';
@@ -99,6 +97,7 @@ async function createDrawing(
 ): Promise<Drawing | undefined> {
   if (!check.ok) return undefined;
   if (kind === 'pipeline') {
+    const { createGraph, renderDot, renderMermaid, renderSvg, renderText } = await import('../lazy/graph.js');
     const pipelineGraph = createGraph(check.pipeline);
     const render = { text: renderText, mermaid: renderMermaid, dot: renderDot, svg: renderSvg }[format];
     return { graph: pipelineGraph, render: (columns) => render(pipelineGraph, columns) };

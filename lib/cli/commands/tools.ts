@@ -1,6 +1,5 @@
 import { Option } from 'clipanion';
 import { readConfig } from '../../common/config/config.js';
-import { formatShape } from '../../definition/shapes/format-shape.js';
 import { nearest } from '../../definition/did-you-mean.js';
 import type { Catalog, FunctionMetadata, InputMetadata, ToolMetadata } from '../../tools/catalog.js';
 import { CatalogCommand, flagOption } from '../input/shared-options.js';
@@ -44,7 +43,8 @@ export class ToolsCommand extends CatalogCommand {
     const { style, interactive, ...terminal } = detectTerminal(context.stdout, context.env);
     // The last column of a terminal stays free: some break the line there.
     const columns = Math.min(interactive ? terminal.columns - 1 : terminal.columns, MAX_COLUMNS);
-    const lines = tool === undefined ? formatList(catalog, columns, style) : formatTool(tool, columns, style);
+    const lines =
+      tool === undefined ? formatList(catalog, columns, style) : await formatTool(tool, columns, style);
     context.stdout.write(`${lines.join('\n')}\n`);
     return EXIT.done;
   }
@@ -76,7 +76,8 @@ function describe({ description, replaces_builtin }: ToolMetadata): string {
   return replaces_builtin === true ? `${description} (replaces the built-in tool)` : description;
 }
 
-function formatTool(tool: ToolMetadata, columns: number, style: Style): string[] {
+async function formatTool(tool: ToolMetadata, columns: number, style: Style): Promise<string[]> {
+  const { formatShape } = await import('../lazy/validation.js');
   const inputs = Object.values(tool.inputs);
   const rows = inputs.map((input) => inputRow(input, columns));
   const { name, type, description, schema } = tool.output;
@@ -87,8 +88,8 @@ function formatTool(tool: ToolMetadata, columns: number, style: Style): string[]
     style.bold('Inputs'),
     ...(inputs.length === 0 ? ['  any'] : formatTable(rows, columns, style.cyan)),
     '',
-    ...formatCallables('Functions', tool.functions, columns, style),
-    ...formatCallables('Sources', tool.sources, columns, style),
+    ...formatCallables('Functions', tool.functions, columns, style, formatShape),
+    ...formatCallables('Sources', tool.sources, columns, style, formatShape),
     ...formatSchemas(tool, columns, style),
     style.bold('Output'),
     ...formatTable([[`${name} (${type})`, description]], columns, style.cyan),
@@ -99,17 +100,20 @@ function formatTool(tool: ToolMetadata, columns: number, style: Style): string[]
   ];
 }
 
+type FormatShape = typeof import('../lazy/validation.js').formatShape;
+
 function formatCallables(
   title: string,
   callables: readonly FunctionMetadata[] | undefined,
   columns: number,
   style: Style,
+  formatShape: FormatShape,
 ): string[] {
   if (callables === undefined || callables.length === 0) return [];
   const blocks = callables.map(({ name, description, inputs, output }) => [
     `  ${style.cyan(name)}`,
     ...wrapText(description, columns - 4).map((line) => `    ${line}`),
-    ...formatReturned(output, columns),
+    ...formatReturned(output, columns, formatShape),
     ...formatTable(
       Object.values(inputs).map((input) => inputRow(input, columns - 2)),
       columns - 2,
@@ -119,7 +123,11 @@ function formatCallables(
   return [style.bold(title), ...blocks.flat(), ''];
 }
 
-function formatReturned({ schema }: FunctionMetadata['output'], columns: number): string[] {
+function formatReturned(
+  { schema }: FunctionMetadata['output'],
+  columns: number,
+  formatShape: FormatShape,
+): string[] {
   if (schema === undefined) return [];
   return wrapText(`returns ${formatShape(schema)}`, columns - 4).map((line) => `    ${line}`);
 }

@@ -77,10 +77,19 @@ async function openSource(
   }
   const source = await readSecretsFile(resolve(cwd, file), file, place);
   const tenants = Array.from(source.names, ([tenant, names]) => `${tenant}: ${names.join(', ') || 'none'}`);
-  const values = [...source.names].flatMap(([tenant, names]) =>
-    names.map((name) => [`${tenant}/${name}`, source.find(tenant, name) ?? ''] as const),
+  const values = valuesOfTenants(source.names, (tenant, name) => source.find(tenant, name) ?? '');
+  return { source, values, names: tenants.join('; '), problems: [] };
+}
+
+/** Lists the values of all tenants by `tenant/name`. @param namesOf the names of each tenant */
+export function valuesOfTenants<T>(
+  namesOf: ReadonlyMap<string, readonly string[]>,
+  find: (tenant: string, name: string) => T,
+): ReadonlyMap<string, T> {
+  const named = [...namesOf].flatMap(([tenant, names]) =>
+    names.map((name) => [`${tenant}/${name}`, find(tenant, name)] as const),
   );
-  return { source, values: new Map(values), names: tenants.join('; '), problems: [] };
+  return new Map(named);
 }
 
 /** Names the secrets that there are, and the variables that cannot be secrets. @throws as `openSecrets` */

@@ -5,7 +5,7 @@ import { errorCode, WavetrainError } from '../../common/errors.js';
 import { describeErrno } from '../../common/files.js';
 import type { CliContext } from '../context.js';
 import { detectTerminal } from './terminal.js';
-import { escapeControlCharactersInJson, toSingleLine } from './text.js';
+import { escapeControlCharactersInJson, toSingleLine, wrapLine } from './text.js';
 
 /** Lets a stream outlive its reader, so that `wavetrain tools | head -1` ends without an error. */
 export class BrokenPipeGuard {
@@ -45,6 +45,11 @@ export function printJson(value: unknown, { stdout, env }: Pick<CliContext, 'std
   const { interactive } = detectTerminal(stdout, env);
   const json = JSON.stringify(value, null, interactive ? 2 : 0);
   stdout.write(`${interactive ? escapeControlCharactersInJson(json) : json}\n`);
+}
+
+/** Prints a line for people beside the output, on standard error. */
+export function printNote(line: string, { stderr, env }: Pick<CliContext, 'stderr' | 'env'>): void {
+  stderr.write(`${wrapLine(line, detectTerminal(stderr, env)).join('\n')}\n`);
 }
 
 /** Prints a text, or writes it to the file of `--output`, which it replaces, and says so on standard error. */

@@ -1,5 +1,5 @@
 import type { Terminal } from './terminal.js';
-import { displayWidth, padToWidth, truncateMiddle, truncateToWidth } from './text.js';
+import { displayWidth, padToWidth, toSingleLine, truncateMiddle, truncateToWidth } from './text.js';
 
 /** A column of a table. */
 export interface Column<R> {
@@ -31,6 +31,17 @@ interface Measured extends Pick<Column<unknown>, 'alignsRight' | 'dispensable'> 
 /** A narrower last column would say too little. */
 const MIN_LAST_COLUMN = 10;
 const GAP = '  ';
+
+/** The column of tenants, unless all rows are of the same one. */
+export function tenantColumns<R extends { readonly tenant_id: string | null }>(
+  rows: readonly R[],
+  dispensable = 0,
+): readonly Column<R>[] {
+  const hasTenants = new Set(rows.map(({ tenant_id: id }) => id)).size > 1;
+  if (!hasTenants) return [];
+  const cell = ({ tenant_id: id }: R): string => toSingleLine(id ?? '-');
+  return [{ heading: 'TENANT', cell, dispensable }];
+}
 
 /** One line for each row, below one of headings. On a terminal long texts are shortened, and before that other columns given up. */
 export function formatColumns<R>(

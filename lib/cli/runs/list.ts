@@ -15,9 +15,8 @@ import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readChoice, readLabelFilter, readNumber } from '../input/flags.js';
 import { readPointInTime } from '../input/times.js';
-import { printJson } from '../render/stdout.js';
+import { printJson, printNote } from '../render/stdout.js';
 import { detectTerminal } from '../render/terminal.js';
-import { wrapLine } from '../render/text.js';
 import { PROGRAM } from '../package-info.js';
 import { UsageError } from '../input/usage-errors.js';
 import { explainFirst, openHistory } from './kept-run.js';
@@ -98,11 +97,7 @@ export class RunsListCommand extends HistoryCommand {
     const lines = formatRuns(runs, terminal, context.clock.now(), isSearch);
     context.stdout.write(`${lines.join('\n')}\n`);
     if (runs.length === 0 && SHORT_ID.test(this.text ?? '')) printShortId(this.text ?? '', context);
-    if (hasMore) {
-      const whose = history === undefined ? 'the server' : history.path;
-      const more = wrapLine(`${whose} ${HAS_MORE}`, detectTerminal(context.stderr, context.env));
-      context.stderr.write(`${more.join('\n')}\n`);
-    }
+    if (hasMore) printNote(`${history === undefined ? 'the server' : history.path} ${HAS_MORE}`, context);
     return EXIT.done;
   }
 }
@@ -110,15 +105,15 @@ export class RunsListCommand extends HistoryCommand {
 /** Enough of an id for the commands on a run, but not for a search. */
 const SHORT_ID = /^[0-9a-f]{4,5}$/i;
 
-function printShortId(text: string, { stderr, env }: CliContext): void {
+function printShortId(text: string, context: CliContext): void {
   const line = `--text searches ids from ${LISTING_LIMITS.idPartLength} characters on; ${PROGRAM} runs show ${text} finds a run by 4`;
-  stderr.write(`${wrapLine(line, detectTerminal(stderr, env)).join('\n')}\n`);
+  printNote(line, context);
 }
 
-function printMigrating(runs: number, { stderr, env }: CliContext): void {
+function printMigrating(runs: number, context: CliContext): void {
   const are = runs === 1 ? 'is' : 'are';
   const line = `${formatCount(runs, 'run')} of an earlier version ${are} still being brought over`;
-  stderr.write(`${wrapLine(line, detectTerminal(stderr, env)).join('\n')}\n`);
+  printNote(line, context);
 }
 
 /** When the runs were submitted, in milliseconds since 1970; undefined for no bound. */

@@ -7,10 +7,10 @@ import { ServerCommand, textOption, flagOption } from '../input/shared-options.j
 import { EXIT, type ExitStatus } from '../exit-status.js';
 import { readChoice } from '../input/flags.js';
 import { readTimeFlag } from '../input/times.js';
-import { printJson } from '../render/stdout.js';
+import { printJson, printNote } from '../render/stdout.js';
 import { detectTerminal, type Terminal } from '../render/terminal.js';
-import { type Column, formatColumns } from '../render/table.js';
-import { toSingleLine, wrapLine } from '../render/text.js';
+import { type Column, formatColumns, tenantColumns } from '../render/table.js';
+import { toSingleLine } from '../render/text.js';
 import { explainServersOnly } from './kept-run.js';
 import { callServer } from './server-client.js';
 
@@ -50,7 +50,7 @@ export class RunsStatsCommand extends ServerCommand {
 
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
-    const { stdout, stderr, env } = context;
+    const { stdout, env } = context;
     const query = {
       by: readChoice('--by', this.by, PERIODS),
       from: readTimeFlag('--from', this.from, context.clock.now()),
@@ -70,7 +70,7 @@ export class RunsStatsCommand extends ServerCommand {
     stdout.write(`${formatStatistics(statistics, detectTerminal(stdout, env)).join('\n')}\n`);
     const { from, to } = statistics;
     const period = `runs that finished from ${toShortTime(from)} to ${toShortTime(to)} UTC`;
-    stderr.write(`${wrapLine(period, detectTerminal(stderr, env)).join('\n')}\n`);
+    printNote(period, context);
     return EXIT.done;
   }
 }
@@ -117,11 +117,7 @@ function chooseColumns(
   const columns = numbers.map((column) => ({ ...column, alignsRight: true }));
   const time: Column<PipelineStatistics>[] =
     by === 'total' ? [] : [{ heading: by.toUpperCase(), cell: ({ at }) => formatPeriod(at, by) }];
-  const hasTenants = new Set(rows.map(({ tenant_id: id }) => id)).size > 1;
-  const tenant: Column<PipelineStatistics>[] = hasTenants
-    ? [{ heading: 'TENANT', cell: (row) => toSingleLine(row.tenant_id) }]
-    : [];
-  return [...time, ...columns, ...tenant];
+  return [...time, ...columns, ...tenantColumns(rows)];
 }
 
 function formatMs(ms: number | null): string {

@@ -70,7 +70,7 @@ export async function followRun(
     abort.abort();
     return undefined;
   });
-  const retried = new RetriedCalls();
+  const retried = flags.json || flags.quiet ? undefined : new RetriedCalls();
   try {
     const settled = displayUntilSettled(client, runId, flags, context, abort.signal, retried);
     const record = await Promise.race([settled, interrupted]);
@@ -79,10 +79,10 @@ export async function followRun(
       await settled.catch(() => undefined);
       return undefined;
     }
-    const { json, quiet } = flags;
+    const { json } = flags;
     const wanted = { outputs: json, json, verbose: wantsDetails(flags, context) };
     const remains = await readRunEnd(record, client, wanted);
-    return { ...remains, retried: json || quiet ? undefined : retried.describe() };
+    return { ...remains, retried: retried?.describe() };
   } finally {
     signals.close();
   }
@@ -94,7 +94,7 @@ async function displayUntilSettled(
   flags: WatchFlags,
   context: CliContext,
   signal: AbortSignal,
-  retried: RetriedCalls,
+  retried: RetriedCalls | undefined,
 ): Promise<RunRecord> {
   const clock = new ServerClock(context.clock);
   const view = await createRunView(await client.record(runId, { signal }));
@@ -102,7 +102,7 @@ async function displayUntilSettled(
   const listener: ServerEventListener = {
     onEvent: (event) => {
       display.onEvent(event);
-      retried.onEvent(event);
+      retried?.onEvent(event);
       if (event.kind === 'run' && event.paused) void printPause(client, runId, flags, display);
     },
     print: (line) => display.print(line),

@@ -40,7 +40,13 @@ export function matchesStartedBy({ kind, name }: StartedByFilter, startedBy: Sta
   return startedBy.kind === kind && (name === undefined || startedBy.name === name);
 }
 
-/** Shows who has started a run, as in `key ci`. */
-export function formatStartedBy({ kind, name }: StartedBy): string {
+/** Shows who has started a run or done something else, as in `key ci`. */
+export function formatStartedBy({
+  kind,
+  name,
+}: {
+  readonly kind: string;
+  readonly name: string | null;
+}): string {
   return name === null ? kind : `${kind} ${name}`;
 }

@@ -14,7 +14,7 @@ import type { RerunSource } from '../../execution/prepare/rerun-source.js';
 import type { PlanInputs, RunInputs } from '../../execution/prepare/run-inputs.js';
 import type { SecretSource } from '../../definition/secrets/run-secrets.js';
 import type { RequestedRun } from '../run-factory.js';
-import type { DefinitionOfRun } from '../views/submission-view.js';
+import type { DefinitionOfRun } from '../views/whole-definition.js';
 import { describeRerun, hasRunningTask, type RerunReport } from './rerun-report.js';
 import {
   assertPart,

@@ -68,13 +68,12 @@ import { type DefinitionOfTenant, firstNumberAfter, type RunQuery } from './run-
 import {
   type BlackboardOptions,
   type BlackboardView,
-  definitionOf,
   type EditableDefinition,
-  type DefinitionOfRun,
   showBlackboard,
   showDefinition,
   type WriteYaml,
 } from './submission-view.js';
+import { definitionOf, type DefinitionOfRun } from './whole-definition.js';
 
 interface QueriedParts {
   readonly runs: RunIndex;

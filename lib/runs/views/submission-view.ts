@@ -7,15 +7,14 @@ import type { ReadableRun } from '../../execution/run/readable-run.js';
 import { copyToJsonInSteps } from '../../execution/invocation/json-output.js';
 import { StoredValues } from '../../execution/session/stored-values.js';
 import type { Write } from '../../execution/session/session-overrides.js';
-import type { ExecutionOptions, PlanInputs, RunInputs } from '../../execution/prepare/run-inputs.js';
+import type { ExecutionOptions } from '../../execution/prepare/run-inputs.js';
 import { cutValueInSteps } from '../tasks/cut-value.js';
 import { type HoldMemory, VALUE_LENGTH, WHOLE } from '../tasks/task-pages.js';
 import type { TaskOptions } from '../tasks/task-record.js';
+import { definitionOf, wholeDefinition } from './whole-definition.js';
 
 /** Writes a definition as YAML; null when the text would be too long. @param hold takes memory for the text while it grows */
 export type WriteYaml = (definition: JsonObject, hold: HoldMemory) => Steps<string | null>;
-
-export type DefinitionOfRun = Pick<RunInputs, 'pipeline'> | Pick<PlanInputs, 'plan'>;
 
 /** The submission of a run, as a rerun takes it: of a plan, with its pipelines in it (D60). */
 export interface EditableDefinition extends Omit<Shape<typeof EditableDefinitionSchema>, 'options'> {
@@ -26,10 +25,6 @@ export interface EditableDefinition extends Omit<Shape<typeof EditableDefinition
 export interface BlackboardView extends Shape<typeof BlackboardSchema> {}
 
 export type BlackboardOptions = Pick<TaskOptions, 'whole'>;
-
-export function definitionOf({ prepared }: ReadableRun): DefinitionOfRun {
-  return 'plan' in prepared ? { plan: prepared.plan } : { pipeline: prepared.pipeline };
-}
 
 /** Shows the submission of a run, in steps. Values of secrets are masked (D61). */
 export function* showDefinition(
@@ -76,22 +71,8 @@ function pick(values: JsonObject, keys: readonly string[]): JsonObject {
   return picked;
 }
 
-const PARTS_PER_STEP = 200;
-
 function toDefinition(run: ReadableRun): Steps<JsonObject> {
   return wholeDefinition(definitionOf(run));
-}
-
-/** The definition in one piece: the pipelines of a plan that came from elsewhere are put in their places. Secrets are not masked. */
-export function* wholeDefinition(checked: DefinitionOfRun): Steps<JsonObject> {
-  if (!('plan' in checked)) return checked.pipeline.definition as unknown as JsonObject;
-  const { definition, subPipelines } = checked.plan;
-  const parts: object[] = [];
-  for (const { file: _, ...part } of definition.sub_pipelines) {
-    parts.push({ ...part, pipeline: subPipelines.get(part.id)?.pipeline.definition });
-    if (parts.length % PARTS_PER_STEP === 0) yield;
-  }
-  return { ...definition, sub_pipelines: parts } as unknown as JsonObject;
 }
 
 /** The session of a run before and after, in steps: its tasks may have stored very much. */

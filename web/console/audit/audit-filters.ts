@@ -1,4 +1,4 @@
-import { type Period, PERIODS } from '../runs/run-filters.js';
+import { type Period, readPeriod, startOf } from '../runs/run-filters.js';
 
 /** Selects the entries that the page shows. The address of the page has the filters. Empty for all. */
 export interface AuditFilters {
@@ -22,9 +22,7 @@ export function readAuditFilters(search: string): AuditFilters {
   const [who = '', action = '', object = '', result = '', tenant = ''] = NAMES.map(
     (name) => query.get(name) ?? '',
   );
-  const period = query.get('period') ?? 'any';
-  const isPeriod = Object.hasOwn(PERIODS, period);
-  return { who, action, object, result, tenant, period: isPeriod ? (period as Period) : 'any' };
+  return { who, action, object, result, tenant, period: readPeriod(query) };
 }
 
 /** Returns the address of the page with the filters. */
@@ -35,14 +33,12 @@ export function writeAuditFilters(filters: AuditFilters): string {
   return query.size === 0 ? AUDIT_PATH : `${AUDIT_PATH}?${query}`;
 }
 
-/** A period begins at a whole minute, so that the same list has the same address for a while. */
-const ROUNDING_MS = 60_000;
 const ENTRIES = '100';
 
 /** Returns the path of a page of the list. @param now milliseconds since 1970 */
 export function auditListPath(filters: AuditFilters, now: number, cursor: string | undefined): string {
   const { who, action, object, result, tenant, period } = filters;
-  const start = Math.floor((now - PERIODS[period]) / ROUNDING_MS) * ROUNDING_MS;
+  const start = startOf(period, now);
   const query = new URLSearchParams({
     limit: ENTRIES,
     ...(cursor !== undefined && { cursor }),
@@ -51,7 +47,7 @@ export function auditListPath(filters: AuditFilters, now: number, cursor: string
     ...(object !== '' && { object }),
     ...(result !== '' && { result }),
     ...(tenant !== '' && { tenant_id: tenant }),
-    ...(Number.isFinite(start) && { from: new Date(start).toISOString() }),
+    ...(start !== undefined && { from: start }),
   });
   return `/admin/audit?${query}`;
 }

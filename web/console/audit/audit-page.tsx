@@ -4,8 +4,7 @@ import { AUDIT_ACTIONS, AUDIT_RESULTS } from '../../../lib/common/wire/audit-kin
 import type { Server } from '../../shared/server/server.js';
 import { useJson } from '../../shared/server/use-json.js';
 import { Notice } from '../../shared/views/notices.js';
-import { Chosen, PERIOD_TITLES } from '../runs/filter-bar.js';
-import { type Period, PERIODS } from '../runs/run-filters.js';
+import { Chosen, PeriodSelect } from '../runs/filter-bar.js';
 import { PageFrame } from '../shell/frame.js';
 import { useNow } from '../shell/use-now.js';
 import { type AuditFilters, auditListPath, readAuditFilters, writeAuditFilters } from './audit-filters.js';
@@ -109,17 +108,7 @@ function AuditFilterBar({ filters, onChange }: AuditFilterBarProps) {
           </option>
         ))}
       </select>
-      <select
-        aria-label="Time"
-        value={filters.period}
-        onChange={(event) => onChange({ period: event.currentTarget.value as Period })}
-      >
-        {Object.keys(PERIODS).map((period) => (
-          <option key={period} value={period}>
-            {PERIOD_TITLES[period as Period]}
-          </option>
-        ))}
-      </select>
+      <PeriodSelect period={filters.period} onChange={onChange} />
       <Chosen name="who" value={filters.who} onClear={() => onChange({ who: '' })} />
       <Chosen name="object" value={filters.object} onClear={() => onChange({ object: '' })} />
       <Chosen name="tenant" value={filters.tenant} onClear={() => onChange({ tenant: '' })} />

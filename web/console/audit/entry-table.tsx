@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../../lib/audit/audit-entry.js';
 import { pathOfRun } from '../../../lib/common/wire/run-summary.js';
+import { formatStartedBy } from '../../../lib/common/wire/started-by.js';
 import { formatInteger, formatTime } from '../../shared/model/format.js';
 import type { AuditFilters } from './audit-filters.js';
 
@@ -49,7 +50,7 @@ function AuditRow({ entry, hasTenants, onFilter }: AuditRowProps) {
       </td>
       <td>
         <FilterButton
-          text={who.name === null ? who.kind : `${who.kind} ${who.name}`}
+          text={formatStartedBy(who)}
           onClick={() => onFilter({ who: who.name === null ? who.kind : `${who.kind}:${who.name}` })}
         />
       </td>

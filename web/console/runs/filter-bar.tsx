@@ -4,7 +4,7 @@ import type { RunPage } from '../../../lib/runs/views/run-listing.js';
 
 const STATUSES = ['queued', 'running', 'paused', 'succeeded', 'failed', 'cancelled'] as const;
 
-export const PERIOD_TITLES: Readonly<Record<Period, string>> = {
+const PERIOD_TITLES: Readonly<Record<Period, string>> = {
   any: 'any time',
   hour: 'last hour',
   day: 'last 24 hours',
@@ -53,23 +53,35 @@ export function FilterBar({ filters, counts, onChange }: FilterBarProps) {
         value={filters.text}
         onInput={(event) => onChange({ text: event.currentTarget.value })}
       />
-      <select
-        aria-label="Time"
-        value={filters.period}
-        onChange={(event) => onChange({ period: event.currentTarget.value as Period })}
-      >
-        {Object.keys(PERIODS).map((period) => (
-          <option key={period} value={period}>
-            {PERIOD_TITLES[period as Period]}
-          </option>
-        ))}
-      </select>
+      <PeriodSelect period={filters.period} onChange={onChange} />
       <Chosen name="pipeline" value={filters.pipeline} onClear={() => onChange({ pipeline: '' })} />
       <Chosen name="tenant" value={filters.tenant} onClear={() => onChange({ tenant: '' })} />
       <Chosen name="trigger" value={filters.trigger} onClear={() => onChange({ trigger: '' })} />
       <Chosen name="label" value={filters.label} onClear={() => onChange({ label: '' })} />
       <Chosen name="started by" value={filters.started_by} onClear={() => onChange({ started_by: '' })} />
     </div>
+  );
+}
+
+interface PeriodSelectProps {
+  readonly period: Period;
+  readonly onChange: (changed: { readonly period: Period }) => void;
+}
+
+/** Selects for how long back a list goes. */
+export function PeriodSelect({ period: selected, onChange }: PeriodSelectProps) {
+  return (
+    <select
+      aria-label="Time"
+      value={selected}
+      onChange={(event) => onChange({ period: event.currentTarget.value as Period })}
+    >
+      {Object.keys(PERIODS).map((period) => (
+        <option key={period} value={period}>
+          {PERIOD_TITLES[period as Period]}
+        </option>
+      ))}
+    </select>
   );
 }
 

@@ -35,7 +35,6 @@ export function readFilters(search: string): RunFilters {
   const query = new URLSearchParams(search);
   const [status = '', pipeline = '', tenant = '', trigger = '', started_by = '', label = '', text = ''] =
     NAMES.map((name) => query.get(name) ?? '');
-  const period = query.get('period') ?? 'any';
   return {
     status,
     pipeline,
@@ -44,8 +43,14 @@ export function readFilters(search: string): RunFilters {
     started_by,
     label,
     text,
-    period: isPeriod(period) ? period : 'any',
+    period: readPeriod(query),
   };
+}
+
+/** Reads the period from the query of an address; `any` for a name that is none. */
+export function readPeriod(query: URLSearchParams): Period {
+  const period = query.get('period') ?? 'any';
+  return isPeriod(period) ? period : 'any';
 }
 
 function isPeriod(text: string): text is Period {
@@ -60,8 +65,14 @@ export function writeFilters(filters: RunFilters): string {
   return query.size === 0 ? '/' : `/?${query}`;
 }
 
-/** A period ends at a whole minute, so that the same list has the same address for a while. */
+/** A period begins at a whole minute, so that the same list has the same address for a while. */
 const ROUNDING_MS = 60_000;
+
+/** Returns when a period began, as ISO 8601; undefined for any time. @param now milliseconds since 1970 */
+export function startOf(period: Period, now: number): string | undefined {
+  const start = Math.floor((now - PERIODS[period]) / ROUNDING_MS) * ROUNDING_MS;
+  return Number.isFinite(start) ? new Date(start).toISOString() : undefined;
+}
 
 /** Selects the part of the matching runs that is read. */
 export interface RunRange {
@@ -79,7 +90,7 @@ export const MOST_RUNS = 500;
 /** Returns the path of a part of the list. @param now milliseconds since 1970 */
 export function listPath(filters: RunFilters, now: number, { limit, cursor }: RunRange): string {
   const { status, pipeline, tenant, trigger, started_by, label, text, period } = filters;
-  const start = Math.floor((now - PERIODS[period]) / ROUNDING_MS) * ROUNDING_MS;
+  const start = startOf(period, now);
   const query = new URLSearchParams({
     counts: 'true',
     limit: String(limit),
@@ -91,7 +102,7 @@ export function listPath(filters: RunFilters, now: number, { limit, cursor }: Ru
     ...(started_by !== '' && { started_by }),
     ...(label !== '' && { label }),
     ...(text.trim() !== '' && { text: text.trim() }),
-    ...(Number.isFinite(start) && { created_after: new Date(start).toISOString() }),
+    ...(start !== undefined && { created_after: start }),
   });
   return `/pipelines/runs?${query}`;
 }

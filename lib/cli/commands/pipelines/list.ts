@@ -1,17 +1,20 @@
-import type { FolderPipeline, FolderPipelinePage } from '../../../client/requests.js';
-import type { WavetrainClient } from '../../../client/client.js';
+import type { FolderPipeline } from '../../../client/requests.js';
 import { EXIT, type ExitStatus } from '../../exit-status.js';
 import { ServerCommand, flagOption, textOption } from '../../input/shared-options.js';
 import { statusFormatter } from '../../render/run-summary.js';
-import { printJson } from '../../render/stdout.js';
-import { type Column, formatColumns } from '../../render/table.js';
+import { printJson, printNote } from '../../render/stdout.js';
+import { type Column, formatColumns, tenantColumns } from '../../render/table.js';
 import { detectTerminal, type Terminal } from '../../render/terminal.js';
-import { formatAge, toSingleLine, wrapLine } from '../../render/text.js';
+import { toSingleLine } from '../../render/text.js';
 import { callServer } from '../../runs/server-client.js';
-import { describeNext, describeSchedule, firstError, NO_PIPELINE_FOLDER } from './named-pipeline.js';
-
-/** The largest page of a server. */
-const PER_PAGE = 500;
+import {
+  describeNext,
+  describeRun,
+  describeSchedule,
+  firstError,
+  NO_PIPELINE_FOLDER,
+  readAllPipelines,
+} from './named-pipeline.js';
 
 export class PipelinesListCommand extends ServerCommand {
   static override paths = [['pipelines', 'list']];
@@ -32,42 +35,27 @@ export class PipelinesListCommand extends ServerCommand {
 
   override async execute(): Promise<ExitStatus> {
     const { context } = this;
-    const { stdout, stderr, env, clock } = context;
-    const { enabled, pipelines } = await callServer(this, context, (client) => readAll(client, this.tenant));
+    const { stdout, env, clock } = context;
+    const { enabled, pipelines } = await callServer(this, context, (client) =>
+      readAllPipelines(client, this.tenant),
+    );
     if (this.json) {
       printJson({ pipelines }, context);
       return EXIT.done;
     }
     const lines = formatPipelines(pipelines, detectTerminal(stdout, env), clock.now());
     stdout.write(`${lines.join('\n')}\n`);
-    if (!enabled) stderr.write(`${wrapLine(NO_PIPELINE_FOLDER, detectTerminal(stderr, env)).join('\n')}\n`);
+    if (!enabled) printNote(NO_PIPELINE_FOLDER, context);
     return EXIT.done;
   }
-}
-
-async function readAll(
-  client: WavetrainClient,
-  tenant_id: string | undefined,
-): Promise<Pick<FolderPipelinePage, 'enabled' | 'pipelines'>> {
-  const query = { tenant_id, limit: PER_PAGE };
-  const { enabled, ...first } = await client.pipelines.list(query);
-  const pipelines = [...first.pipelines];
-  for (let cursor = first.next_cursor; cursor !== null; ) {
-    const page = await client.pipelines.list({ ...query, cursor });
-    pipelines.push(...page.pipelines);
-    cursor = page.next_cursor;
-  }
-  return { enabled, pipelines };
 }
 
 function formatPipelines(rows: readonly FolderPipeline[], terminal: Terminal, now: number): string[] {
   const { style } = terminal;
   if (rows.length === 0) return [style.dim('no pipelines found')];
-  const hasTenants = new Set(rows.map(({ tenant_id: id }) => id)).size > 1;
-  const tenant: Column<FolderPipeline> = { heading: 'TENANT', cell: ({ tenant_id: id }) => toSingleLine(id) };
   const columns: Column<FolderPipeline>[] = [
     { heading: 'ID', cell: formatId },
-    ...(hasTenants ? [tenant] : []),
+    ...tenantColumns(rows),
     { heading: 'SCHEDULE', cell: ({ schedule }) => describeSchedule(schedule) ?? '-', dispensable: 1 },
     { heading: 'NEXT', cell: ({ schedule }) => describeNext(schedule, now) },
     { heading: 'LAST RUN', cell: (row) => formatLastRun(row, now) },
@@ -85,7 +73,7 @@ function formatId({ id, kind }: FolderPipeline): string {
 }
 
 function formatLastRun({ last_runs: [run] }: FolderPipeline, now: number): string {
-  return run === undefined ? '-' : `${run.status}, ${formatAge(now - Date.parse(run.created_at))} ago`;
+  return run === undefined ? '-' : describeRun(run, now);
 }
 
 /** Of a goal or an error in a file or a pipe. */

@@ -1,5 +1,5 @@
 import type { WavetrainClient } from '../../../client/client.js';
-import type { FolderPipeline } from '../../../client/requests.js';
+import type { FolderPipeline, FolderPipelinePage } from '../../../client/requests.js';
 import { errorCode, WavetrainError } from '../../../common/errors.js';
 import { nearest } from '../../../definition/did-you-mean.js';
 import type { CliContext } from '../../context.js';
@@ -44,10 +44,9 @@ async function explain(
   command: string,
   client: WavetrainClient,
 ): Promise<unknown> {
-  const { enabled } = await client.pipelines.list({ tenant_id: tenant, limit: 1 });
+  const { enabled, pipelines } = await readAllPipelines(client, tenant);
   if (!enabled) return new WavetrainError('pipeline_not_found', NO_PIPELINE_FOLDER, { cause: error });
-  const ids: string[] = [];
-  for await (const pipeline of client.pipelines.all({ tenant_id: tenant })) ids.push(pipeline.id);
+  const ids = pipelines.map((pipeline) => pipeline.id);
   if (ids.includes(id)) {
     if (command !== 'run') return error;
     const message = `"${id}" has errors, and the server has seen no version without any`;
@@ -59,6 +58,25 @@ async function explain(
       ? `${PROGRAM} pipelines list${serverFlag(server)} lists those that it has`
       : `did you mean ${PROGRAM} pipelines ${command} ${meant}${serverFlag(server)}?`;
   return new UsageError(`the server has no pipeline "${id}"`, hint);
+}
+
+/** The largest page of a server. */
+const PER_PAGE = 500;
+
+/** Lists the definitions in the folder of a server, page after page. */
+export async function readAllPipelines(
+  client: WavetrainClient,
+  tenant_id: string | undefined,
+): Promise<Pick<FolderPipelinePage, 'enabled' | 'pipelines'>> {
+  const query = { tenant_id, limit: PER_PAGE };
+  const { enabled, ...first } = await client.pipelines.list(query);
+  const pipelines = [...first.pipelines];
+  for (let cursor = first.next_cursor; cursor !== null; ) {
+    const page = await client.pipelines.list({ ...query, cursor });
+    pipelines.push(...page.pipelines);
+    cursor = page.next_cursor;
+  }
+  return { enabled, pipelines };
 }
 
 /** As in `0 6 * * 1-5 Europe/Berlin`; null when there is none. */
@@ -74,6 +92,15 @@ export function describeNext(schedule: FolderPipeline['schedule'], now: number):
   const [next] = schedule.next_runs;
   if (schedule.paused) return 'paused';
   return next === undefined ? 'never' : `in ${formatAge(Math.max(0, Date.parse(next) - now))}`;
+}
+
+/** As in `succeeded, 3 h ago`. @param paint colours the status */
+export function describeRun(
+  { status, created_at: createdAt }: FolderPipeline['last_runs'][number],
+  now: number,
+  paint: (status: string) => string = String,
+): string {
+  return `${paint(status)}, ${formatAge(now - Date.parse(createdAt))} ago`;
 }
 
 /** The first error of a file as it is now; undefined when it has none. */

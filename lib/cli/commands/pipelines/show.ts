@@ -8,12 +8,13 @@ import { UsageError } from '../../input/usage-errors.js';
 import { statusFormatter } from '../../render/run-summary.js';
 import { printJson } from '../../render/stdout.js';
 import { detectTerminal, type Terminal } from '../../render/terminal.js';
-import { formatAge, toSingleLine, wrapLine } from '../../render/text.js';
+import { toSingleLine, wrapLine } from '../../render/text.js';
 import { describeParam } from '../../run/submission.js';
 import { type Field, fieldLines } from '../../runs/show-run.js';
 import {
   callNamed,
   describeNext,
+  describeRun,
   describeSchedule,
   NAMED_TENANT_OPTION,
   NAMED_ID,
@@ -117,8 +118,5 @@ function listProblems({ problems }: FolderPipelineDetails): string[] {
 }
 
 function listRuns({ last_runs: runs }: FolderPipelineDetails, { style }: Terminal, now: number): string[] {
-  return runs.map(
-    ({ run_id: id, status, created_at: createdAt }) =>
-      `  ${id}  ${statusFormatter(status, style)(status)}, ${formatAge(now - Date.parse(createdAt))} ago`,
-  );
+  return runs.map((run) => `  ${run.run_id}  ${describeRun(run, now, statusFormatter(run.status, style))}`);
 }

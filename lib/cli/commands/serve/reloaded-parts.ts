@@ -9,13 +9,13 @@ import { lowerShare } from '../../../common/memory/shared-limit.js';
 import type { UsedSecrets } from '../../../definition/secrets/sources.js';
 import type { ApiKey } from '../../../http/auth/authenticate.js';
 import type { StreamLog } from '../../../http/logging/log.js';
-import { compareNamed, type ReloadChange, type ReloadTarget } from '../../../http/reload.js';
+import { compareNamed, type ReloadTarget, unlessSame } from '../../../http/reload.js';
 import type { ModelLimiters } from '../../../models/models.js';
 import type { FileConnections } from '../../../tools/connections/connections-file.js';
 import { toolFiles } from '../../../tools/loading/load-tools.js';
 import type { CliContext } from '../../context.js';
 import { openConnections } from '../../input/connections.js';
-import { type OwnsEnvironment, readServerSecrets } from '../../input/secrets.js';
+import { type OwnsEnvironment, readServerSecrets, valuesOfTenants } from '../../input/secrets.js';
 import { CurrentConnections, CurrentModels } from './current-sources.js';
 import type { ReadPart, ReloadedPart } from './reloader.js';
 import type { ServerModule } from './server-processes.js';
@@ -193,12 +193,5 @@ export class ReloadedParts {
 type SecretValues = Awaited<ReturnType<typeof readServerSecrets>>['values'];
 
 function connectionsOf(source: FileConnections): ReadonlyMap<string, unknown> {
-  const named = [...source.names].flatMap(([tenant, names]) =>
-    names.map((name) => [`${tenant}/${name}`, source.find(tenant, name)] as const),
-  );
-  return new Map(named);
-}
-
-function unlessSame(changes: Omit<ReloadChange, 'kind'>): Omit<ReloadChange, 'kind'> | undefined {
-  return Object.values(changes).every(({ length }) => length === 0) ? undefined : changes;
+  return valuesOfTenants(source.names, (tenant, name) => source.find(tenant, name));
 }

@@ -2,7 +2,7 @@ import { readConfig } from '../../../common/config/config.js';
 import type { Environment } from '../../../common/config/environment.js';
 import type { ServerConfig } from '../../../common/config/server-config.js';
 import type { Log } from '../../../http/logging/log.js';
-import { compareNamed } from '../../../http/reload.js';
+import { compareNamed, unlessSame } from '../../../http/reload.js';
 import type { Catalog } from '../../../tools/catalog.js';
 import type { EvaluateExpression } from '../../../tools/expressions/evaluate.js';
 import type { McpServers } from '../../../tools/mcp/servers.js';
@@ -60,9 +60,8 @@ export class ServerTools {
         if (read.mcp === undefined) before?.mcp?.retire();
         else read.mcp.retireEarlier();
         const changes = compareNamed(signaturesOf(before?.catalog), signaturesOf(read.catalog));
-        const isSame = Object.values(changes).every(({ length }) => length === 0);
         const areBuiltin = this.#ownFiles(env).length === 0 && read.mcp === undefined;
-        if (isSame && areBuiltin) return undefined;
+        if (areBuiltin && unlessSame(changes) === undefined) return undefined;
         useCatalog(read.catalog);
         return changes;
       },

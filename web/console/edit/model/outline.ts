@@ -127,17 +127,17 @@ export function readDefaults({ root }: Outline): {
 } {
   const params = toJson(child(root, 'params'));
   const inputs = toJson(child(root, 'inputs'));
-  const declared = isObject(params) ? Object.entries(params) : [];
+  const declared = isJsonObject(params) ? Object.entries(params) : [];
   return {
     params: Object.fromEntries(declared.map(([name, param]) => [name, toDeclaration(param)])),
-    inputs: isObject(inputs) ? inputs : {},
+    inputs: isJsonObject(inputs) ? inputs : {},
   };
 }
 
 const TYPES: readonly unknown[] = ['string', 'integer', 'number', 'boolean', 'list', 'object'];
 
 function toDeclaration(value: unknown): ParamDeclaration {
-  if (!isObject(value)) return {};
+  if (!isJsonObject(value)) return {};
   const { type, description, default: usual, enum: choices } = value;
   return {
     ...(TYPES.includes(type) && { type: type as NonNullable<ParamDeclaration['type']> }),
@@ -147,6 +147,7 @@ function toDeclaration(value: unknown): ParamDeclaration {
   };
 }
 
-function isObject(value: unknown): value is JsonObject {
+/** Returns true for an object with keys: neither null nor a list. */
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

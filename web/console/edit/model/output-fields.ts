@@ -1,9 +1,11 @@
 import type { Json } from '../../../../lib/common/json/json.js';
+import { isJsonObject } from './outline.js';
+import { TYPE_NAMES } from './vocabulary.js';
 
 /** A field of an output. */
 interface OutputField {
   readonly name: string;
-  /** As in `list of maps`; empty when anything may be there. */
+  /** As in `list` or `text or null`; empty when anything may be there. */
   readonly type: string;
 }
 
@@ -23,32 +25,26 @@ export function fieldsAt(schema: Schema, path: string): readonly OutputField[] {
 }
 
 function alternativesOf(schema: Json | undefined | Schema): readonly Schema[] {
-  if (!isSchema(schema)) return [];
+  if (!isJsonObject(schema)) return [];
   const { anyOf } = schema;
   return Array.isArray(anyOf) ? anyOf.flatMap(alternativesOf) : [schema];
 }
 
-function isSchema(schema: unknown): schema is Schema {
-  return typeof schema === 'object' && schema !== null && !Array.isArray(schema);
-}
-
 function memberOf(schema: Schema, name: string): readonly (Json | undefined)[] {
-  if (/^(?:\d+|first|last)$/.test(name) && isSchema(schema['items'])) return [schema['items']];
+  if (/^(?:\d+|first|last)$/.test(name) && isJsonObject(schema['items'])) return [schema['items']];
   const properties = propertiesOf(schema);
   return Object.hasOwn(properties, name) ? [properties[name]] : [];
 }
 
 function propertiesOf({ properties }: Schema): Readonly<Record<string, Json>> {
-  return isSchema(properties) ? properties : {};
+  return isJsonObject(properties) ? properties : {};
 }
 
-const TYPES: Readonly<Record<string, string>> = { array: 'list', object: 'map', string: 'text' };
-
 function formatOutputType(schema: Json): string {
-  if (!isSchema(schema)) return '';
+  if (!isJsonObject(schema)) return '';
   const { type, enum: choices, const: only } = schema;
   if (only !== undefined) return JSON.stringify(only);
   if (Array.isArray(choices)) return choices.slice(0, 6).map(String).join(' | ');
   const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
-  return types.flatMap((one) => (typeof one === 'string' ? (TYPES[one] ?? one) : [])).join(' or ');
+  return types.flatMap((one) => (typeof one === 'string' ? (TYPE_NAMES[one] ?? one) : [])).join(' or ');
 }

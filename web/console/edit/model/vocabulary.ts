@@ -102,7 +102,8 @@ export function formatType({ type, enum: choices }: JsonSchema): string {
 /** More are offered where one is written. */
 const MOST_CHOICES = 6;
 
-const TYPE_NAMES: Readonly<Record<string, string>> = { array: 'list', object: 'map', string: 'text' };
+/** The names that the editor shows for types of JSON Schema; others keep theirs. */
+export const TYPE_NAMES: Readonly<Record<string, string>> = { array: 'list', object: 'map', string: 'text' };
 
 /** Names of params, inputs and keys that templates can read without brackets. */
 export const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;

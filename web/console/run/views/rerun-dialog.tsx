@@ -3,7 +3,7 @@ import { pathOfRun } from '../../../../lib/common/wire/run-summary.js';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { DefinitionGraph } from '../../../../lib/plans/graph.js';
 import type { EditableDefinition } from '../../../../lib/runs/views/submission-view.js';
-import { formatInteger } from '../../../shared/model/format.js';
+import { formatQuantity } from '../../../shared/model/format.js';
 import { messageOf } from '../../../shared/server/server.js';
 import { useJson } from '../../../shared/server/use-json.js';
 import { JsonField } from '../../shell/json-field.js';
@@ -123,7 +123,7 @@ export function RerunDialog({ session, from, onClose }: RerunDialogProps) {
             checked={confirmed === repeats}
             onChange={(event) => setConfirmed(event.currentTarget.checked ? repeats : 0)}
           />
-          Make {formatInteger(repeats)} {repeats === 1 ? 'call' : 'calls'} again that had succeeded
+          Make {formatQuantity(repeats, 'call')} again that had succeeded
         </label>
       )}
       {problem !== '' && (

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { RerunReport } from '../../../../lib/runs/rerun/rerun-report.js';
-import { formatInteger } from '../../../shared/model/format.js';
+import { formatInteger, formatQuantity } from '../../../shared/model/format.js';
 import { messageOf, type Server, ServerError } from '../../../shared/server/server.js';
 import { formatSelection, selectionOf } from '../model/addresses.js';
 
@@ -120,8 +120,7 @@ function describeRunning({ reason, items, reusable_items: reused }: RerunReport[
   const why = reason.slice(0, reason.length - end.length) + words;
   if (items === undefined) return why;
   const calls = Math.max(0, items - reused);
-  const noun = items === 1 ? 'call' : 'calls';
-  const count = `${calls === items ? '' : `${formatInteger(calls)} of `}${formatInteger(items)} ${noun}`;
+  const count = `${calls === items ? '' : `${formatInteger(calls)} of `}${formatQuantity(items, 'call')}`;
   return why === '' ? count : `${why}; ${count}`;
 }
 
