@@ -1,10 +1,11 @@
-import { isObject, type Json } from '../../common/json/json.js';
+import { isObject } from '../../common/json/json.js';
 import { writeStart } from '../../common/json/json-writer.js';
 import { ellipsize } from '../../common/text.js';
 import { formatKey, formatSegment, type Segment } from '../template/expressions/expression.js';
 import {
   listAlternatives,
   listConjuncts,
+  literalOf,
   memberOf,
   type ShapeBudget,
   typesOf,
@@ -90,10 +91,6 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 function listKeys(keys: readonly string[]): string {
   const shown = keys.slice(0, MAX_LISTED_KEYS).map(formatKey).join(', ');
   return keys.length > MAX_LISTED_KEYS ? `${shown}, …` : shown;
-}
-
-function literalOf(shape: ValueShape): Json | undefined {
-  return typeof shape === 'object' && Object.hasOwn(shape, 'const') ? (shape['const'] as Json) : undefined;
 }
 
 /** Lists the keys that values of a shape may have, as far as they are named, and the budget allows. */

@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../common/json/json.js'
 import {
   ANY_SHAPE,
   elementOf,
+  literalOf,
   memberOf,
   ShapeBudget,
   shapeOfLiteral,
@@ -211,7 +212,7 @@ const TASK_STATE: ValueShape = {
 const NO_SUGGESTIONS = { nearest: () => undefined };
 
 function isLiteral(shape: ValueShape, value: Json | undefined): boolean {
-  return typeof shape === 'object' && Object.hasOwn(shape, 'const') && shape['const'] === value;
+  return value !== undefined && literalOf(shape) === value;
 }
 
 /** A list in a declaration of a param is an array of JSON Schema; all other keywords are its own (D4). */

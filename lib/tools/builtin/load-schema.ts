@@ -14,7 +14,7 @@ import {
   type SchemaField,
 } from '../schemas/schema.js';
 import { exactObject, FLAG_SCHEMA, TEXT_SCHEMA } from '../schemas/output.js';
-import { shapeOfLiteral, typesOf, type ValueShape } from '../../definition/shapes/shape.js';
+import { literalOf, shapeOfLiteral, typesOf, type ValueShape } from '../../definition/shapes/shape.js';
 import { runLongWork } from '../../common/scheduling/run-in-slices.js';
 import { defineTool, type Registries, type ToolContext } from '../tool.js';
 import { CONNECTION_INPUT } from './files/places.js';
@@ -91,7 +91,7 @@ function shapeOfSchema(
   taskId: Json,
   registries: Registries | undefined,
 ): ValueShape | undefined {
-  const value = typeof source === 'object' ? (source['const'] as Json | undefined) : undefined;
+  const value = literalOf(source);
   if (typeof value === 'string') {
     const registered = registries?.schemas.get(value);
     if (registered === undefined) return SCHEMA_SCHEMA;

@@ -1,4 +1,4 @@
-import { typesOf, type ValueShape } from '../../definition/shapes/shape.js';
+import { literalOf, typesOf, type ValueShape } from '../../definition/shapes/shape.js';
 import { exactObject, FLAG_SCHEMA, INTEGER_SCHEMA, TEXT_SCHEMA } from '../schemas/output.js';
 import { DOCUMENT_FORMATS } from './document.js';
 
@@ -59,7 +59,7 @@ export const DOCUMENTS_SCHEMA = {
 
 /** The shape of what is read from paths of a shape; undefined when they may be documents, or one or several. */
 export function shapeOfRead(paths: ValueShape): ValueShape | undefined {
-  const value = typeof paths === 'object' ? paths['const'] : undefined;
+  const value = literalOf(paths);
   if (Array.isArray(value)) {
     if (!value.every((path) => typeof path === 'string')) return undefined;
     return value.length === 1 ? DOCUMENT : { type: 'array', items: DOCUMENT, maxItems: value.length };
