@@ -230,6 +230,12 @@ export function typesOf(
   return types;
 }
 
+/** Returns true for a shape whose values have no other types, and for one without values. */
+export function hasOnlyTypes(shape: ValueShape, allowed: readonly string[]): boolean {
+  const types = typesOf(shape);
+  return types !== undefined && [...types].every((type) => allowed.includes(type));
+}
+
 function joinTypes(sets: readonly (ReadonlySet<string> | undefined)[]): ReadonlySet<string> | undefined {
   const joined = new Set<string>();
   for (const types of sets) {
