@@ -41,10 +41,7 @@ export function shapeOfFound(
   const places = Object.fromEntries(Object.keys(known).map((name) => [name, PROVENANCE]));
   const withPlaces = {
     type: 'object',
-    properties: {
-      fields: found,
-      provenance: { type: 'object', properties: places, additionalProperties: false },
-    },
+    properties: { fields: found, provenance: exactObject(places) },
     additionalProperties: false,
   };
   return provenance === true ? withPlaces : unionOf([found, withPlaces]);
