@@ -28,6 +28,7 @@ import { findRoot } from '../definition/schema/root.js';
 import type { PipelineDefinition } from '../definition/schema/schema.js';
 import { checkStructure, type DefinitionShape } from '../definition/schema/structure.js';
 import { Suggestions } from '../definition/did-you-mean.js';
+import { groupBy } from '../definition/group-by.js';
 import {
   type CheckSteps,
   checkToEnd,
@@ -51,6 +52,7 @@ import { checkSecrets } from './rules/secrets.js';
 import { checkScripts } from './rules/code/scripts.js';
 import { checkStatements } from './rules/code/statements.js';
 import { checkSessions } from './rules/sessions.js';
+import { listStores } from './rules/stores.js';
 import { checkTasks } from './rules/tasks.js';
 import { checkTemplateKeys } from './rules/template-keys.js';
 import { PipelineShapes } from './shapes/pipeline-shapes.js';
@@ -58,6 +60,7 @@ import { shapeSourceOfDraft } from './shapes/shape-source.js';
 import { StoredShapes } from './shapes/stored-shapes.js';
 import { joinWaves, layerLists, type ListedLayering } from './flow/handlers.js';
 import { findUnreliable } from './flow/unreliable-outputs.js';
+import { numberWaves } from './flow/waves.js';
 import { checkHandlers } from './rules/handlers.js';
 
 /** The fields of the parts that stand in a field. */
@@ -210,9 +213,13 @@ export function* checkTaskRules(
   yield* checkScripts(draft);
   if (layering.ok) {
     const waves = joinWaves(layering.waves, layering.handlers);
-    yield* checkSessions(draft, waves, session);
-    const unreliable = yield* findUnreliable(draft, () => undefined);
-    const stored = new StoredShapes(draft, shapes, { waves, session, unreliable });
+    const waveOf = numberWaves(waves);
+    const stores = groupBy(listStores(draft, waveOf), ({ key }) => key);
+    const order = { waveOf, stores, session };
+    yield* checkSessions(draft, order);
+    const unreliable =
+      stores.size === 0 ? new Map<string, string>() : yield* findUnreliable(draft, () => undefined);
+    const stored = new StoredShapes(draft, shapes, order, unreliable);
     yield* checkOutputPaths(draft, shapes, waves, stored, suggestions);
   } else yield describeCycle(layering, draft);
 }

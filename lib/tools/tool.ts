@@ -8,7 +8,7 @@ import type { CommandResult, ToolCommand } from './commands/command.js';
 import type { ToolConnections } from './connections/connection.js';
 import type { ToolArtifacts } from './files/artifacts.js';
 import type { FileAccess } from './files/access.js';
-import { findDeclarationProblem, type INPUT_FORMATS } from './inputs/check-declaration.js';
+import { DeclarationError, findDeclarationProblem, type INPUT_FORMATS } from './inputs/check-declaration.js';
 import type { DeriveOutput, InputSchema, OutputDeclaration, ReturnOf } from './schemas/output.js';
 
 /** One input of a tool, as authors write it: the keywords of JSON Schema, plus `required` and `verbatim`. */
@@ -359,7 +359,7 @@ export function defineTool<
   if (!/^[a-z][a-z0-9_]*(\.[a-z0-9_-]+)*$/.test(name))
     throw new TypeError(`"${name}" is not a tool name: use lower-case letters, digits and _`);
   const problem = findDeclarationProblem({ ...declaration });
-  if (problem !== undefined) throw new TypeError(`"${name}" cannot be defined: ${problem}`);
+  if (problem !== undefined) throw new DeclarationError(name, problem);
   const inputs = normalizeInputs(declaration.inputs);
   const output = declaration.output ?? { name: 'output', description: 'the result', type: 'any' };
   return {

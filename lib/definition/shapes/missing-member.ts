@@ -1,10 +1,11 @@
-import { isObject, type Json } from '../../common/json/json.js';
+import { isObject } from '../../common/json/json.js';
 import { writeStart } from '../../common/json/json-writer.js';
 import { ellipsize } from '../../common/text.js';
 import { formatKey, formatSegment, type Segment } from '../template/expressions/expression.js';
 import {
   listAlternatives,
   listConjuncts,
+  literalOf,
   memberOf,
   type ShapeBudget,
   typesOf,
@@ -36,28 +37,41 @@ export function findMissing(
 
 const MAX_LISTED_KEYS = 8;
 
-/** Says why a value has no member at a segment, as the sentences do at run time (D13). @param label names the value */
+/** Why a value has no member at a segment. */
+export interface MissingReason {
+  /** As the sentences of a run say it (D13). */
+  readonly reason: string;
+  /** True for a list, of which the path must select an item first. */
+  readonly needsItem: boolean;
+}
+
+/** Says why a value has no member at a segment. @param label names the value */
 export function explainMissingMember(
   shape: ValueShape,
   segment: Segment,
   label: string,
   budget: ShapeBudget,
-): string {
+): MissingReason {
   const types = typesOf(shape, budget) ?? new Set<string>();
   const keys = knownKeys(shape, budget);
   if (types.has('object')) {
     const has = keys.length === 0 ? 'no keys' : listKeys(keys);
-    return segment.kind === 'index'
-      ? `${label} is an object, which has no index ${segment.index}: it has ${has}`
-      : `${label} has no ${JSON.stringify(ellipsize(segment.name, 80))}: it has ${has}`;
+    const reason =
+      segment.kind === 'index'
+        ? `${label} is an object, which has no index ${segment.index}: it has ${has}`
+        : `${label} has no ${JSON.stringify(ellipsize(segment.name, 80))}: it has ${has}`;
+    return { reason, needsItem: false };
   }
-  if (types.has('array'))
-    return segment.index === undefined
+  if (types.has('array')) {
+    const needsItem = segment.index === undefined;
+    const reason = needsItem
       ? `${label} is a list: select one of its items first, as in ${label}[0]${formatSegment(segment)}`
       : `${label} is a list without an index ${segment.index}`;
+    return { reason, needsItem };
+  }
   const literal = literalOf(shape);
-  if (literal !== undefined) return `${label} is ${writeStart(literal, 80)}, which has no fields`;
-  return `${label} is ${nameTypes(types)}, which has no fields`;
+  const value = literal === undefined ? nameTypes(types) : writeStart(literal, 80);
+  return { reason: `${label} is ${value}, which has no fields`, needsItem: false };
 }
 
 /** Names the types of values: `a number or null`. */
@@ -77,10 +91,6 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
 function listKeys(keys: readonly string[]): string {
   const shown = keys.slice(0, MAX_LISTED_KEYS).map(formatKey).join(', ');
   return keys.length > MAX_LISTED_KEYS ? `${shown}, …` : shown;
-}
-
-function literalOf(shape: ValueShape): Json | undefined {
-  return typeof shape === 'object' && Object.hasOwn(shape, 'const') ? (shape['const'] as Json) : undefined;
 }
 
 /** Lists the keys that values of a shape may have, as far as they are named, and the budget allows. */

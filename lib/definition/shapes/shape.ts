@@ -43,6 +43,11 @@ export function shapeOfLiteral(value: Json): ValueShape {
   return { const: value };
 }
 
+/** The only value of a shape, which may be null; undefined for a shape of other values. */
+export function literalOf(shape: ValueShape): Json | undefined {
+  return typeof shape === 'object' && Object.hasOwn(shape, 'const') ? (shape['const'] as Json) : undefined;
+}
+
 /** The shape of values of one of several shapes. */
 export function unionOf(shapes: readonly ValueShape[]): ValueShape {
   const possible = [...new Set(shapes)].filter((shape) => shape !== false);
@@ -101,7 +106,8 @@ function partOf(
     unionOf(alternatives.map((one) => partOf(one, ofType, ofLiteral, budget, depth + 1))),
   );
   for (const each of listConjuncts(shape)) parts.push(partOf(each, ofType, ofLiteral, budget, depth + 1));
-  if (Object.hasOwn(shape, 'const')) parts.push(ofLiteral(shape['const'] as Json));
+  const literal = literalOf(shape);
+  if (literal !== undefined) parts.push(ofLiteral(literal));
   const { enum: values, type } = shape;
   if (Array.isArray(values) && values.length <= MAX_ALTERNATIVES)
     parts.push(unionOf((values as Json[]).map(ofLiteral)));
@@ -214,13 +220,20 @@ export function typesOf(
   for (const alternatives of listAlternatives(shape))
     narrow(joinTypes(alternatives.map((one) => typesOf(one, budget, depth + 1))));
   for (const each of listConjuncts(shape)) narrow(typesOf(each, budget, depth + 1));
-  if (Object.hasOwn(shape, 'const')) narrow(new Set([typeOfLiteral(shape['const'])]));
+  const literal = literalOf(shape);
+  if (literal !== undefined) narrow(new Set([typeOfLiteral(literal)]));
   const { enum: values, type } = shape;
   if (Array.isArray(values) && values.length <= MAX_ALTERNATIVES) narrow(new Set(values.map(typeOfLiteral)));
   const named: readonly unknown[] = Array.isArray(type) ? type : [type];
   if (named.every((one) => one === 'array' || NO_LISTS.has(String(one))))
     narrow(new Set(named.map((one) => (one === 'integer' ? 'number' : String(one)))));
   return types;
+}
+
+/** Returns true for a shape whose values have no other types, and for one without values. */
+export function hasOnlyTypes(shape: ValueShape, allowed: readonly string[]): boolean {
+  const types = typesOf(shape);
+  return types !== undefined && [...types].every((type) => allowed.includes(type));
 }
 
 function joinTypes(sets: readonly (ReadonlySet<string> | undefined)[]): ReadonlySet<string> | undefined {

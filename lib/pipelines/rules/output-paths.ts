@@ -6,6 +6,7 @@ import {
   findHolder,
   findMissing,
   knownKeys,
+  type MissingReason,
   nameTypes,
 } from '../../definition/shapes/missing-member.js';
 import { elementOf, memberOf, type ShapeBudget, typesOf } from '../../definition/shapes/shape.js';
@@ -50,8 +51,9 @@ function* checkPath(
   const mistake = findMistake(read, budget, suggestions);
   if (mistake === undefined) return;
   const { path, at, source, hasFallback } = located;
-  const { reason, meant } = mistake;
-  const hint = meant === undefined ? hintFor(reason, located) : hintRename(source, meant);
+  const { reason, needsItem, meant } = mistake;
+  const otherwise = needsItem ? hintFanOut(located) : undefined;
+  const hint = meant === undefined ? otherwise : hintRename(source, meant);
   if (!hasFallback) yield { code: 'unknown_reference', message: `{{${source}}}: ${reason}`, path, at, hint };
   else {
     const message = `{{${source}}} always gives its default: ${reason}`;
@@ -75,9 +77,7 @@ function* warnOfSession(
   yield { code: 'unknown_reference', severity: 'warning', message, path, at, hint };
 }
 
-interface Mistake {
-  /** As the sentences of a run say it. */
-  readonly reason: string;
+interface Mistake extends MissingReason {
   /** The path that was probably meant. */
   readonly meant: string | undefined;
 }
@@ -88,11 +88,11 @@ function findMistake(read: ReadValue, budget: ShapeBudget, suggestions: Suggesti
   const segment = missing && read.path[missing.at];
   if (missing === undefined || segment === undefined) return undefined;
   const label = formatPath(read.label, read.path.slice(0, missing.at));
-  const reason = explainMissingMember(missing.shape, segment, label, budget);
+  const why = explainMissingMember(missing.shape, segment, label, budget);
   const keys = knownKeys(missing.shape, budget);
   const name = segment.kind === 'field' ? suggestions.nearest(segment.name, keys) : undefined;
   const field = name ?? findHolder(missing, segment, budget);
-  return { reason, meant: field && correct(read, missing.at, field, name === undefined) };
+  return { ...why, meant: field && correct(read, missing.at, field, name === undefined) };
 }
 
 /** References that other rules refuse have no value. */
@@ -106,10 +106,8 @@ function correct({ label, path }: ReadValue, at: number, name: string, isHolder:
   return formatPath(label, [...path.slice(0, at), field, ...path.slice(isHolder ? at : at + 1)]);
 }
 
-function hintFor(reason: string, { expression: { root } }: LocatedReference): Hint | undefined {
-  return reason.includes('is a list: select')
-    ? `or call a tool for each item: parallel_over: "{{${root}.output}}", and {{item}} in its inputs`
-    : undefined;
+function hintFanOut({ expression: { root } }: LocatedReference): Hint {
+  return `or call a tool for each item: parallel_over: "{{${root}.output}}", and {{item}} in its inputs`;
 }
 
 /** Checks that `parallel_over` may give a list (rule 7). A text with a list in it is none. */

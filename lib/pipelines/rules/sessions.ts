@@ -4,26 +4,17 @@ import { getOrThrow } from '../../definition/assert.js';
 import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.js';
 import type { Path } from '../../definition/problems/problem.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import type { KeyLookup } from '../check-context.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
-import { numberWaves, type Upstream } from '../flow/waves.js';
+import type { Upstream } from '../flow/waves.js';
 import { isPipelineCall } from './pipeline-calls.js';
-import { hasUnknownStoreKey, listStores, type StoringTask } from './stores.js';
+import { hasUnknownStoreKey, type StoreOrder, type StoringTask } from './stores.js';
 
 /**
  * Compares the waves that read a session key with those that store it (D9). Templates do not order a reader after the
  * task that stores its key: without `await`, the order is left to chance. Reports warnings only.
- *
- * @param session keys that exist when the run starts
  */
-export function* checkSessions(
-  draft: PipelineDraft,
-  waves: readonly (readonly string[])[],
-  session: KeyLookup,
-): Findings {
-  const waveOf = numberWaves(waves);
-  const groups = groupBy(listStores(draft, waveOf), ({ key }) => key);
-  const stores = new Map(Array.from(groups, ([key, group]) => [key, new KeyStores(group)]));
+export function* checkSessions(draft: PipelineDraft, { waveOf, session, ...order }: StoreOrder): Findings {
+  const stores = new Map(Array.from(order.stores, ([key, group]) => [key, new KeyStores(group)]));
   const ancestors = new Ancestors(draft.upstream);
   const mayStoreAnyKey = draft.tasks.some((task) => hasUnknownStoreKey(task) || isPipelineCall(task));
   const mayExist = (key: string): boolean => mayStoreAnyKey || draft.reads.has(key) || session.has(key);

@@ -2,6 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../common/json/json.js'
 import {
   ANY_SHAPE,
   elementOf,
+  literalOf,
   memberOf,
   ShapeBudget,
   shapeOfLiteral,
@@ -12,7 +13,8 @@ import type { Expression, Segment } from '../../definition/template/expressions/
 import { pathFromValue } from '../../definition/template/expressions/operand.js';
 import { parseTemplate } from '../../definition/template/parsing/parser.js';
 import { type Reference, resolveReference } from '../../definition/template/reference.js';
-import { INTEGER_SCHEMA } from '../../tools/schemas/output.js';
+import { CALL_SCHEMA } from '../../tools/builtin/run-pipeline.js';
+import { exactObject, TEXT_SCHEMA } from '../../tools/schemas/output.js';
 import { outputShapeOf } from '../../tools/schemas/output-shape.js';
 import type { Pipeline } from '../pipeline.js';
 import { type ShapedTask, type ShapeSource, shapeSourceOf } from './shape-source.js';
@@ -144,7 +146,7 @@ export class PipelineShapes {
   #ofText(text: string, task: ShapedTask): ValueShape {
     if (!text.includes('{{')) return shapeOfLiteral(text);
     const reading = this.#findReading(text);
-    return reading === undefined ? TEXT : this.ofReading(reading, task);
+    return reading === undefined ? TEXT_SCHEMA : this.ofReading(reading, task);
   }
 
   /** Resolves a template that is the whole text; undefined for any other text. */
@@ -179,25 +181,12 @@ function shapeOfCall(pipeline: Pipeline, budget: ShapeBudget): ValueShape {
   const shapes = new PipelineShapes(shapeSourceOf(pipeline), budget);
   const outputs = Array.from(pipeline.tasks.keys(), (id) => [id, shapes.ofOutput(id)]);
   const properties = Object.fromEntries(outputs) as Record<string, ValueShape>;
-  return {
-    type: 'object',
-    properties: {
-      outputs: { type: 'object', properties, additionalProperties: false },
-      waves_executed: INTEGER_SCHEMA,
-      tasks_executed: INTEGER_SCHEMA,
-    },
-    additionalProperties: false,
-  };
+  const known = { type: 'object', properties, additionalProperties: false };
+  return { ...CALL_SCHEMA, properties: { ...CALL_SCHEMA.properties, outputs: known } };
 }
 
-const TEXT: ValueShape = { type: 'string' };
-
 /** The output of an item whose error is collected. */
-const ITEM_ERROR: ValueShape = {
-  type: 'object',
-  properties: { error: TEXT },
-  additionalProperties: false,
-};
+const ITEM_ERROR: ValueShape = exactObject({ error: TEXT_SCHEMA });
 
 /** The state of a task that may be skipped, or fail without its run (D79). */
 const TASK_STATE: ValueShape = {
@@ -211,7 +200,7 @@ const TASK_STATE: ValueShape = {
 const NO_SUGGESTIONS = { nearest: () => undefined };
 
 function isLiteral(shape: ValueShape, value: Json | undefined): boolean {
-  return typeof shape === 'object' && Object.hasOwn(shape, 'const') && shape['const'] === value;
+  return value !== undefined && literalOf(shape) === value;
 }
 
 /** A list in a declaration of a param is an array of JSON Schema; all other keywords are its own (D4). */

@@ -1,25 +1,14 @@
-import { groupBy } from '../../definition/group-by.js';
 import type { ValueShape } from '../../definition/shapes/shape.js';
 import { pathFromValue } from '../../definition/template/expressions/operand.js';
 import type { KeyLookup } from '../check-context.js';
 import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
-import { numberWaves } from '../flow/waves.js';
 import { isPipelineCall } from '../rules/pipeline-calls.js';
-import { hasUnknownStoreKey, listStores, type StoringTask } from '../rules/stores.js';
+import { hasUnknownStoreKey, type StoreOrder, type StoringTask } from '../rules/stores.js';
 import type { PipelineShapes, ReadValue } from './pipeline-shapes.js';
 
 /** A value of the session, which one task of the pipeline stores. */
 export interface StoredValue extends ReadValue {
   readonly storedBy: string;
-}
-
-/** When tasks run, if they do. */
-interface RunOrder {
-  readonly waves: readonly (readonly string[])[];
-  /** Keys that exist when the run starts, of which the values are unknown. */
-  readonly session: KeyLookup;
-  /** Tasks of which a run may lack the output although it goes on. */
-  readonly unreliable: KeyLookup;
 }
 
 /**
@@ -31,13 +20,15 @@ export class StoredShapes {
   readonly #waveOf: ReadonlyMap<string, number>;
   readonly #stores: ReadonlyMap<string, StoringTask>;
 
-  constructor(draft: PipelineDraft, shapes: PipelineShapes, { waves, session, unreliable }: RunOrder) {
+  /** @param unreliable tasks of which a run may lack the output although it goes on */
+  constructor(draft: PipelineDraft, shapes: PipelineShapes, order: StoreOrder, unreliable: KeyLookup) {
+    const { waveOf, stores, session } = order;
     this.#shapes = shapes;
-    this.#waveOf = numberWaves(waves);
+    this.#waveOf = waveOf;
     const mayBeOther = (key: string): boolean => draft.reads.has(key) || session.has(key);
     this.#stores = draft.tasks.some(mayStoreAnyKey)
       ? new Map()
-      : findOnlyStores(draft, this.#waveOf, unreliable, mayBeOther);
+      : findOnlyStores(draft, stores, unreliable, mayBeOther);
   }
 
   /** Returns what a template of a task reads; undefined when it may be anything, and for a template with a default. */
@@ -69,7 +60,7 @@ function mayStoreAnyKey(task: DraftTask): boolean {
 /** Finds the keys that a single task stores, which is no handler and is certain to run, and always in the same way. */
 function findOnlyStores(
   draft: PipelineDraft,
-  waveOf: ReadonlyMap<string, number>,
+  stores: StoreOrder['stores'],
   unreliable: KeyLookup,
   mayBeOther: (key: string) => boolean,
 ): ReadonlyMap<string, StoringTask> {
@@ -79,7 +70,7 @@ function findOnlyStores(
     return task?.list === 'tasks' && !unreliable.has(id) && typeof task.literalInputs['append'] !== 'string';
   };
   const found = new Map<string, StoringTask>();
-  for (const [key, [only, ...others]] of groupBy(listStores(draft, waveOf), (store) => store.key))
+  for (const [key, [only, ...others]] of stores)
     if (only !== undefined && others.length === 0 && !mayBeOther(key) && isCertain(only))
       found.set(key, only);
   return found;

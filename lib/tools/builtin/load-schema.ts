@@ -14,7 +14,7 @@ import {
   type SchemaField,
 } from '../schemas/schema.js';
 import { exactObject, FLAG_SCHEMA, TEXT_SCHEMA } from '../schemas/output.js';
-import { shapeOfLiteral, typesOf, type ValueShape } from '../../definition/shapes/shape.js';
+import { hasOnlyTypes, literalOf, shapeOfLiteral, type ValueShape } from '../../definition/shapes/shape.js';
 import { runLongWork } from '../../common/scheduling/run-in-slices.js';
 import { defineTool, type Registries, type ToolContext } from '../tool.js';
 import { CONNECTION_INPUT } from './files/places.js';
@@ -91,21 +91,18 @@ function shapeOfSchema(
   taskId: Json,
   registries: Registries | undefined,
 ): ValueShape | undefined {
-  const value = typeof source === 'object' ? (source['const'] as Json | undefined) : undefined;
+  const value = literalOf(source);
   if (typeof value === 'string') {
     const registered = registries?.schemas.get(value);
     if (registered === undefined) return SCHEMA_SCHEMA;
     const raw = [...registered.fields];
     return shapeOfFields(raw, { source: value, raw, task_id: taskId });
   }
-  if (typeof value !== 'object' || value === null) return isText(source) ? SCHEMA_SCHEMA : undefined;
+  if (typeof value !== 'object' || value === null)
+    return hasOnlyTypes(source, ['string']) ? SCHEMA_SCHEMA : undefined;
   if (isSchema(value) || Object.hasOwn(value, 'pages') || Object.hasOwn(value, 'text')) return undefined;
   const kind = Array.isArray(value) ? 'list' : 'dict';
   return shapeOfFields(value, { source: kind, raw: value, task_id: taskId });
-}
-
-function isText(shape: ValueShape): boolean {
-  return [...(typesOf(shape) ?? ['any'])].every((type) => type === 'string');
 }
 
 /** Fields that cannot be read have a problem of their own. */

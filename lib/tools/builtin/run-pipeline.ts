@@ -5,6 +5,13 @@ import { formatNumber } from '../../common/text.js';
 import { exactObject, INTEGER_SCHEMA } from '../schemas/output.js';
 import { defineTool, type PipelineCall } from '../tool.js';
 
+/** The schema of the outcome of a pipeline that ran inside a task. */
+export const CALL_SCHEMA = exactObject({
+  outputs: { type: 'object' },
+  waves_executed: INTEGER_SCHEMA,
+  tasks_executed: INTEGER_SCHEMA,
+});
+
 /** Runs another pipeline inside a task (D49). */
 export const runPipeline = defineTool({
   name: 'run_pipeline',
@@ -32,11 +39,7 @@ export const runPipeline = defineTool({
     name: 'outcome',
     description: 'outputs (by task id), waves_executed and tasks_executed',
     type: 'object',
-    schema: exactObject({
-      outputs: { type: 'object' },
-      waves_executed: INTEGER_SCHEMA,
-      tasks_executed: INTEGER_SCHEMA,
-    }),
+    schema: CALL_SCHEMA,
   },
   run: (call, context) => context.runPipeline(call),
 });

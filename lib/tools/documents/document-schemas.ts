@@ -1,4 +1,4 @@
-import { typesOf, type ValueShape } from '../../definition/shapes/shape.js';
+import { hasOnlyTypes, literalOf, type ValueShape } from '../../definition/shapes/shape.js';
 import { exactObject, FLAG_SCHEMA, INTEGER_SCHEMA, TEXT_SCHEMA } from '../schemas/output.js';
 import { DOCUMENT_FORMATS } from './document.js';
 
@@ -59,17 +59,12 @@ export const DOCUMENTS_SCHEMA = {
 
 /** The shape of what is read from paths of a shape; undefined when they may be documents, or one or several. */
 export function shapeOfRead(paths: ValueShape): ValueShape | undefined {
-  const value = typeof paths === 'object' ? paths['const'] : undefined;
+  const value = literalOf(paths);
   if (Array.isArray(value)) {
     if (!value.every((path) => typeof path === 'string')) return undefined;
     return value.length === 1 ? DOCUMENT : { type: 'array', items: DOCUMENT, maxItems: value.length };
   }
-  return isOneOf(paths, ['string', 'null']) ? DOCUMENT : undefined;
-}
-
-/** Returns true for a shape whose values have no other types. */
-function isOneOf(shape: ValueShape, allowed: readonly string[]): boolean {
-  return [...(typesOf(shape) ?? ['any'])].every((type) => allowed.includes(type));
+  return hasOnlyTypes(paths, ['string', 'null']) ? DOCUMENT : undefined;
 }
 
 /** The schema of the pages of one document that were selected. */
@@ -92,5 +87,5 @@ export const SELECTION_SCHEMA = { anyOf: [PAGE_LIST, { type: 'array', items: PAG
 
 /** The shape of what is selected from documents of a shape; undefined when they may be one or several. */
 export function shapeOfSelected(documents: ValueShape): ValueShape | undefined {
-  return isOneOf(documents, ['string', 'object', 'null']) ? PAGE_LIST : undefined;
+  return hasOnlyTypes(documents, ['string', 'object', 'null']) ? PAGE_LIST : undefined;
 }

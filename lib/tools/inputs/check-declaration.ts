@@ -43,6 +43,17 @@ export const INPUT_FORMATS = [
 
 const INPUT_REGISTRIES = ['functions', 'schemas', 'sources'] as const;
 
+/** A mistake in what an author declares of a tool. */
+export class DeclarationError extends TypeError {
+  /** A predicate of the tool, as {@link findDeclarationProblem} gives it. */
+  readonly problem: string;
+
+  constructor(name: string, problem: string) {
+    super(`"${name}" cannot be defined: ${problem}`);
+    this.problem = problem;
+  }
+}
+
 /**
  * Describes the first mistake in what an author declares of a tool, as a predicate of the tool, and names the input at
  * fault; undefined when there is none. The compiler may not have checked the declaration. Loads a schema compiler only

@@ -2,7 +2,7 @@ import { errorMessage } from '../../common/errors.js';
 import { describeKind, isObject } from '../../common/json/json.js';
 import { defineFunction } from '../builtin/compute/function.js';
 import { sourceOf } from '../builtin/web/fetch-data/source.js';
-import { findDeclarationProblem } from '../inputs/check-declaration.js';
+import { DeclarationError } from '../inputs/check-declaration.js';
 import { defineSchema } from '../schemas/schema.js';
 import {
   type CatalogEntry,
@@ -44,11 +44,10 @@ function parseSchema(
   }
 }
 
-/** A declaration in which nothing was found wrong. */
-type CheckedDeclaration = ToolDeclaration<InputDeclarations> & Pick<Tool, 'run'>;
+type Declaration = ToolDeclaration<InputDeclarations> & Pick<Tool, 'run'>;
 
-/** Makes a tool, a function or a source. */
-type Define = (declaration: CheckedDeclaration) => Tool;
+/** Checks a declaration, and makes a tool, a function or a source. */
+type Define = (declaration: Declaration) => Tool;
 
 function defineParsed(value: Record<string, unknown>, label: string): Tool {
   const { kind, name } = value;
@@ -56,18 +55,17 @@ function defineParsed(value: Record<string, unknown>, label: string): Tool {
   const what = kind === 'function' || kind === 'source' ? kind : 'tool';
   if (typeof name !== 'string') throw new Error(`${label} is not a ${what}: it has no name`);
   const invalid = (reason: string): Error => new Error(`${label} ("${name}") is not a ${what}: ${reason}`);
-  const problem = findDeclarationProblem(value);
-  if (problem !== undefined) throw invalid(problem);
-  const { run, version, openInputs, ...declared } = value as unknown as CheckedDeclaration;
+  if (typeof value['run'] !== 'function') throw invalid('it has no function "run"');
+  // The version is the text of the author's function, which the function below hides.
+  const { run, version = String(run), openInputs, ...declared } = value as unknown as Declaration;
   try {
     return define({
       ...declared,
       openInputs: openInputs === true,
-      // The version is the text of the author's function, which the function below hides.
-      version: version ?? String(run),
+      version,
       run: (...args): unknown => Reflect.apply(run, value, args),
     });
   } catch (error) {
-    throw invalid(errorMessage(error));
+    throw invalid(error instanceof DeclarationError ? error.problem : errorMessage(error));
   }
 }

@@ -37,7 +37,7 @@ export type ReturnOf<O> = O extends { readonly schema: infer S extends InputSche
   : unknown;
 
 /** The type of the values of a schema, for code that makes them: lists may be read-only, and what `undefined` stands for is left out. */
-type OutputOf<S> = S extends { readonly enum: readonly (infer E)[] }
+export type OutputOf<S> = S extends { readonly enum: readonly (infer E)[] }
   ? Widened<E>
   : S extends { readonly const: infer C }
     ? Widened<C>

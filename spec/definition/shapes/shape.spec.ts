@@ -76,7 +76,8 @@ describe('The shape of a value', () => {
       const budget = new ShapeBudget();
       const found = findMissing(shape, segments, budget);
       const segment = segments[found?.at ?? -1];
-      expect(found && segment && explainMissingMember(found.shape, segment, 'x', budget)).to.equal(reason);
+      const explained = found && segment && explainMissingMember(found.shape, segment, 'x', budget);
+      expect(explained).to.deep.equal({ reason, needsItem: reason.includes('is a list: select') });
     });
   }
 

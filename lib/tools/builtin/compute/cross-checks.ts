@@ -3,7 +3,7 @@ import type { Steps } from '../../../common/scheduling/steps.js';
 import { AmountReader, type Amounts } from './derived-fields.js';
 import { defineFunction, runWithPausesIfLong } from './function.js';
 import { ArgumentReader, readAmount, RECORDS_INPUT } from './values.js';
-import { exactObject, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
+import { exactObject, INTEGER_SCHEMA, type OutputOf, TEXT_SCHEMA } from '../../schemas/output.js';
 
 /** How far a computed and a reported amount may be apart. */
 const TOLERANCE = 1;
@@ -65,6 +65,20 @@ const CHECKS: readonly Check[] = [
   },
 ];
 
+/** A sum that does not add up. */
+const FAILURE_SCHEMA = exactObject({
+  check_id: TEXT_SCHEMA,
+  period_label: TEXT_SCHEMA,
+  period_index: INTEGER_SCHEMA,
+  description: TEXT_SCHEMA,
+  section: TEXT_SCHEMA,
+  computed_value: { type: 'number' },
+  reported_value: { type: 'number' },
+  discrepancy: { type: 'number' },
+});
+
+type CheckFailure = OutputOf<typeof FAILURE_SCHEMA>;
+
 export const validateCrossChecks = defineFunction({
   name: 'validate_cross_checks',
   pure: true,
@@ -79,35 +93,11 @@ export const validateCrossChecks = defineFunction({
       'each with check_id, period_label, period_index, description, section, computed_value, reported_value and ' +
       'discrepancy; empty when all sums that can be checked add up',
     type: 'array',
-    schema: {
-      type: 'array',
-      items: exactObject({
-        check_id: TEXT_SCHEMA,
-        period_label: TEXT_SCHEMA,
-        period_index: INTEGER_SCHEMA,
-        description: TEXT_SCHEMA,
-        section: TEXT_SCHEMA,
-        computed_value: { type: 'number' },
-        reported_value: { type: 'number' },
-        discrepancy: { type: 'number' },
-      }),
-    },
+    schema: { type: 'array', items: FAILURE_SCHEMA },
   },
   run: ({ extracted_fields: records, periods }, context) =>
     runWithPausesIfLong(context, checkRecords(records, periods)),
 });
-
-/** A sum that does not add up. */
-interface CheckFailure {
-  readonly check_id: string;
-  readonly period_label: string;
-  readonly period_index: number;
-  readonly description: string;
-  readonly section: string;
-  readonly computed_value: number;
-  readonly reported_value: number;
-  readonly discrepancy: number;
-}
 
 function* checkRecords(records: Json, periods: Json): Steps<CheckFailure[]> {
   const args = new ArgumentReader();

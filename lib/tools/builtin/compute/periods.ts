@@ -3,15 +3,17 @@ import { ToolError } from '../../../common/errors.js';
 import { ellipsize } from '../../../common/text.js';
 import { COMPANY_INPUT, findYearEnd } from './companies.js';
 import { defineFunction } from './function.js';
-import { exactObject, FLAG_SCHEMA, TEXT_SCHEMA } from '../../schemas/output.js';
+import { exactObject, FLAG_SCHEMA, type OutputOf, TEXT_SCHEMA } from '../../schemas/output.js';
 
 /** A period that a report covers. */
-interface Period {
-  readonly label: string;
-  readonly period_end: string;
-  readonly period_type: string;
-  readonly is_annual: boolean;
-}
+const PERIOD_SCHEMA = exactObject({
+  label: TEXT_SCHEMA,
+  period_end: TEXT_SCHEMA,
+  period_type: TEXT_SCHEMA,
+  is_annual: FLAG_SCHEMA,
+});
+
+type Period = OutputOf<typeof PERIOD_SCHEMA>;
 
 interface CalendarDate {
   readonly year: number;
@@ -104,15 +106,7 @@ export const fiscalPeriodLogic = defineFunction({
     name: 'periods',
     description: 'each with label, period_end, period_type, is_annual',
     type: 'array',
-    schema: {
-      type: 'array',
-      items: exactObject({
-        label: TEXT_SCHEMA,
-        period_end: TEXT_SCHEMA,
-        period_type: TEXT_SCHEMA,
-        is_annual: FLAG_SCHEMA,
-      }),
-    },
+    schema: { type: 'array', items: PERIOD_SCHEMA },
   },
   run({ as_of_date: text, company }) {
     const date = parseDate(text);

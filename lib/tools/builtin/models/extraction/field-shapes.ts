@@ -1,5 +1,11 @@
-import type { Json, JsonObject } from '../../../../common/json/json.js';
-import { ANY_SHAPE, shapeOfLiteral, unionOf, type ValueShape } from '../../../../definition/shapes/shape.js';
+import type { JsonObject } from '../../../../common/json/json.js';
+import {
+  ANY_SHAPE,
+  literalOf,
+  shapeOfLiteral,
+  unionOf,
+  type ValueShape,
+} from '../../../../definition/shapes/shape.js';
 import { exactObject, FLAG_SCHEMA, INTEGER_SCHEMA, TEXT_SCHEMA } from '../../../schemas/output.js';
 import { FIELD_NOT_FOUND } from '../../../schemas/schema.js';
 import { readWantedFields } from './wanted-fields.js';
@@ -35,10 +41,7 @@ export function shapeOfFound(
   const places = Object.fromEntries(Object.keys(known).map((name) => [name, PROVENANCE]));
   const withPlaces = {
     type: 'object',
-    properties: {
-      fields: found,
-      provenance: { type: 'object', properties: places, additionalProperties: false },
-    },
+    properties: { fields: found, provenance: exactObject(places) },
     additionalProperties: false,
   };
   return provenance === true ? withPlaces : unionOf([found, withPlaces]);
@@ -49,7 +52,7 @@ function readKnown(
   fields: ValueShape,
   section: string | null,
 ): Readonly<Record<string, JsonObject>> | undefined {
-  const value = typeof fields === 'object' ? (fields['const'] as Json | undefined) : undefined;
+  const value = literalOf(fields);
   if (value === undefined) return undefined;
   try {
     return readWantedFields(value, section).schemas;
