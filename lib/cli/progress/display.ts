@@ -47,15 +47,17 @@ export function openDisplay(flags: DisplayFlags, createView: () => RunView, cont
 function createLineDisplay(
   { verbose, json, quiet }: DisplayFlags,
   style: Style,
-  { stderr, modelWaits }: CliContext,
+  { stderr, modelWaits, clock }: CliContext,
 ): Display {
   const print = (line: string): void => {
     stderr.write(`${line}\n`);
   };
-  const stopAnnouncing = json || quiet ? () => undefined : modelWaits.announce(print);
+  const isSilent = json || quiet;
+  const stopAnnouncing = isSilent || verbose ? () => undefined : modelWaits.announce(print);
+  const onEvent = isSilent ? () => undefined : (event: LiveEvent) => modelWaits.onEvent(event, clock);
   return {
     wantsEvents: verbose,
-    onEvent: verbose ? (event) => print(formatEvent(event, style)) : () => undefined,
+    onEvent: verbose ? (event) => print(formatEvent(event, style)) : onEvent,
     print,
     hold: () => undefined,
     release: () => undefined,
@@ -90,7 +92,9 @@ export class LiveDisplay implements Display {
   }
 
   onEvent(event: LiveEvent): void {
-    this.#view.onEvent(event, this.#context.clock.monotonicNow());
+    const { clock, modelWaits } = this.#context;
+    this.#view.onEvent(event, clock.monotonicNow());
+    modelWaits.onEvent(event, clock);
     if (this.#verbose) this.#lines.push(formatEvent(event, this.#style));
   }
 
@@ -217,7 +221,7 @@ function describeEvent(event: LiveEvent, style: Style): string {
     case 'round':
       return `${formatTask(event)} ${formatRound(event, style)}`;
     case 'log':
-      return `${formatTask(event)} logged: ${toSingleLine(event.message)}`;
+      return `${formatTask(event)} ${event.waits_for === undefined ? 'logged: ' : ''}${toSingleLine(event.message)}`;
     case 'text':
       return `${formatTask(event)} writes: ${toSingleLine(event.text)}`;
     case 'usage': {
