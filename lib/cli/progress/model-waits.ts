@@ -3,7 +3,7 @@ import { MODEL_LIMITS } from '../../common/limits.js';
 import { formatDuration } from '../../common/text.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import { toSingleLine } from '../render/text.js';
-import { formatTask } from './display.js';
+import { formatTask } from './event-line.js';
 
 interface Wait {
   readonly of: string;
