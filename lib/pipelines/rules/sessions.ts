@@ -18,7 +18,7 @@ export interface StoreOrder {
   readonly stores: ReadonlyMap<string, readonly StoringTask[]>;
   /** Keys that exist when the run starts. */
   readonly session: KeyLookup;
-  /** Those of them whose shapes are known. */
+  /** Such keys whose shapes are known. */
   readonly earlier?: ReadonlyMap<string, EarlierValue> | undefined;
 }
 
