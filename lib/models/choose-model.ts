@@ -72,7 +72,7 @@ function firstModel(config: ModelConfig, purpose: ModelPurpose): string {
       : 'mock/recorded, which gives the answers of a file (WAVETRAIN_ANSWERS)';
   throw misconfigured(
     'no language model is configured: set OPENAI_API_KEY or ANTHROPIC_API_KEY, or name a model with WAVETRAIN_MODEL, ' +
-      `such as ollama/llama3.2; ${mock}, needs neither a key nor a network`,
+      `such as ollama/llama3.2, or compatible/NAME of a server that COMPATIBLE_BASE_URL names; ${mock}, needs neither a key nor a network`,
   );
 }
 

@@ -179,6 +179,11 @@ pipeline:
   const wrongTasks: [title: string, tasks: string, problem: string][] = [
     ['a task id with a dot', '- {id: a.b, tool: mock}', 'invalid_value at 0/id'],
     ['a reserved task id (D1)', '- {id: session, tool: mock}', 'reserved_id at 0/id'],
+    [
+      'a task with the id item, and not its readers (D1)',
+      '- {id: item, tool: mock}\n- {id: a, tool: mock, inputs: {x: "{{item.output}}"}}',
+      'reserved_id at 0/id',
+    ],
     ['two tasks of one id', '- {id: a, tool: mock}\n- {id: a, tool: mock}', 'duplicate_task at 1/id'],
     ['a task that is text', '- mock', 'wrong_type at 0'],
     ['a negative retry', '- {id: a, tool: mock, retry: -1}', 'invalid_value at 0/retry'],

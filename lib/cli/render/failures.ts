@@ -65,6 +65,7 @@ export function failureLines(
   return [
     ...shown.flatMap((group) => [
       ...wrapLine(formatFailure(group, terminal.style), terminal),
+      ...furtherLines(group.first.error, terminal),
       ...placeLines(group.first.error, terminal),
       ...callLines(group.first, calls.get(nameCall(group.first)), verbose, terminal),
     ]),
@@ -114,11 +115,23 @@ function formatFailure({ first, items, count }: FailureGroup, style: Style): str
     ...(count > 1 ? [formatCount(count, 'item')] : []),
   ];
   const tries = attempts === 0 ? 'before its first attempt' : `after ${formatCount(attempts, 'attempt')}`;
-  const message = toSingleLine(error.replace(PLACE, ''));
-  return `  ${name}${notes.length === 0 ? '' : ` (${notes.join(', ')})`} ${tries}: ${message}`;
+  const [message = ''] = error.replace(PLACE, '').split('\n', 1);
+  return `  ${name}${notes.length === 0 ? '' : ` (${notes.join(', ')})`} ${tries}: ${toSingleLine(message)}`;
 }
 
 const INDENT = '    ';
+
+/** The most lines that are shown of one message. */
+const MAX_LINES = 50;
+
+/** Shows the lines of a message after the first, such as the last ones that a program has written. */
+function furtherLines(error: string, terminal: Terminal): string[] {
+  const [, ...lines] = error.replace(PLACE, '').split('\n', MAX_LINES);
+  return lines.flatMap((line) => {
+    const shown = escapeControlCharacters(stripVTControlCharacters(line));
+    return wrapLine(terminal.style.dim(INDENT + shown), terminal);
+  });
+}
 
 /** Two lines at the end of a message: one of an expression, and carets under the place of the error. */
 const PLACE = /\n {2}([^\n]*)\n {2}([ \t]*\^+)$/;

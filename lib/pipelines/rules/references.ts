@@ -92,7 +92,8 @@ function checkReference(located: LocatedReference, task: DraftTask, context: Ref
     case 'input':
       return checkInput(located, reference.key, context);
     case 'item': {
-      if (task.fansOut) return [];
+      // A task with that id is reported for its id.
+      if (task.fansOut || context.draft.taskIds.has('item')) return [];
       const message = `{{${source}}} is used in a task without parallel_over`;
       const hint = 'add parallel_over with the list of items';
       return [{ code: 'item_outside_fan_out', message, path, at, hint }];

@@ -134,7 +134,7 @@ export const exportFile = defineTool({
     const base = object === undefined ? filename || 'artifact' : basename(object.key);
     // Before endings are looked for: each look would copy megabytes.
     if (base.length > MAX_FILE_NAME_BYTES) assertFileName(base);
-    const format = given.format ?? FORMAT_NAMES.find((each) => hasEnding(base, each)) ?? 'markdown';
+    const format = given.format ?? formatOf(base);
     const { endings, mediaType } = FORMATS[format];
     const name = hasEnding(base, format) ? base : base + endings[0];
     // Before the work: a workbook takes seconds.
@@ -161,6 +161,20 @@ export const exportFile = defineTool({
     };
   },
 });
+
+/** Endings of formats that `export` does not write: a file that is named so would have another one. */
+const FOREIGN =
+  /\.(?:avro|docx?|html?|jsonl|ndjson|ods|odt|parquet|pdf|pptx?|sqlite|tsv|xls|xml|ya?ml|zip)$/i;
+
+/** @throws ToolError, not retryable, for the ending of another format */
+function formatOf(name: string): Format {
+  const found = FORMAT_NAMES.find((each) => hasEnding(name, each));
+  const [foreign] = FOREIGN.exec(name) ?? [];
+  if (found !== undefined || foreign === undefined) return found ?? 'markdown';
+  throw ToolError.nonRetryable(
+    `export writes no ${foreign} files: end "filename" with .json, .csv, .md, .xlsx or .txt, or write "format"`,
+  );
+}
 
 function hasEnding(name: string, format: Format): boolean {
   return FORMATS[format].endings.some((ending) => name.toLowerCase().endsWith(ending));

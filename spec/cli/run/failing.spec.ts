@@ -56,7 +56,8 @@ export default {
       expect(summary).to.match(/^✗ failed in .*: 2 of 3 waves, 5 invocations$/);
       expect(rest).to.deep.equal([
         '  1 call needed another attempt: each[1] (2 attempts)',
-        '  each[1] after 2 attempts: no twos',
+        '  each[1] after 2 attempts: no',
+        '    twos',
         '    inputs: {"n": 2}',
         `    at Object.run (${pathToFileURL(folder.at('own.mjs')).href}:10:24)`,
         '  succeeded: fine, also_fine',
@@ -195,6 +196,17 @@ tasks: [{id: boom, tool: fail, inputs: {message: "${'again and again '.repeat(9)
         ...HINTS,
         '',
       ]);
+    });
+
+    it('and shows the last lines of a program as lines', async () => {
+      const script = 'echo first >&2; printf "second \\033[31mred\\n" >&2; exit 3';
+      const task = `{id: a, tool: command, inputs: {shell: sh, script: '${script}'}}`;
+      const { stderr } = await at(['run', '-', '--allow-commands'], {
+        input: `id: t\ngoal: g\ntasks: [${task}]\n`,
+      });
+      expect(stderr).to.contain(
+        'a after 1 attempt: sh ended with status 3; the last lines were:\n    first\n    second red\n',
+      );
     });
 
     it('and suggests a larger --timeout after a timeout', async () => {

@@ -81,6 +81,16 @@ describe('export (D63)', () => {
     expect((await run({ data: 'x', filename: 'r.csv', format: 'json' })).name).to.equal('r.csv.json');
   });
 
+  it('refuses the ending of a format that it does not write, unless the format is given', async () => {
+    const error = await catchRejection(run({ data: 'x', filename: 'r.Parquet' }));
+    expect(error).to.include({
+      message:
+        'export writes no .Parquet files: end "filename" with .json, .csv, .md, .xlsx or .txt, or write "format"',
+      retryable: false,
+    });
+    expect((await run({ data: 'x', filename: 'r.html', format: 'text' })).name).to.equal('r.html.txt');
+  });
+
   it('refuses a name that no file can have before it writes anything', async () => {
     for (const format of ['xlsx', 'json']) {
       let threads = 0;
