@@ -19,9 +19,26 @@ function toLine(entry: AuditEntry): string {
   return `${JSON.stringify({ type: 'audit', ...entry })}\n`;
 }
 
-/** Writes the lines to the standard output of the server, between those of its log. */
-export function auditLinesTo(stream: Writable): AuditLines {
-  return { write: (entry) => void stream.write(toLine(entry)), close: async () => {} };
+/**
+ * Writes the lines to the standard output of the server, between those of its log.
+ *
+ * @param warn receives a message about entries that were left out because nobody has read the earlier ones
+ */
+export function auditLinesTo(stdout: Writable, warn: (message: string) => void): AuditLines {
+  let missing = 0;
+  const report = (): void => {
+    if (missing > 0)
+      warn(`${missing} audit entries are missing on standard output, which is read too slowly`);
+    missing = 0;
+  };
+  return {
+    write: (entry) => {
+      const line = toLine(entry);
+      if (stdout.writableLength + line.length <= MAX_WAITING) stdout.write(line);
+      else if (missing++ === 0) stdout.once('drain', report);
+    },
+    close: async () => report(),
+  };
 }
 
 /**
@@ -88,6 +105,10 @@ class AuditFile implements AuditLines {
       }
       if (this.#hasFailed)
         this.#warn(`audit entries are written to ${this.#path} again; ${this.#missing} are missing`);
+      else if (this.#missing > 0)
+        this.#warn(
+          `${this.#missing} audit entries are missing in ${this.#path}, which is written too slowly`,
+        );
       this.#hasFailed = false;
       this.#missing = 0;
     }
