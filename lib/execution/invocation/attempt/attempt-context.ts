@@ -122,6 +122,10 @@ export class AttemptContext implements ToolContext, CallingAttempt {
     return this.#outside.connect;
   }
 
+  get authorities(): ToolContext['authorities'] {
+    return this.#outside.authorities;
+  }
+
   get connections(): ToolContext['connections'] {
     return this.#outside.connections;
   }
