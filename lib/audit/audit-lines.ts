@@ -2,11 +2,9 @@ import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { invalidVariable } from '../common/errors.js';
 import { describeErrno } from '../common/files.js';
+import { LineOutput, MAX_WAITING_OUTPUT } from '../common/memory/line-output.js';
 import { inNextTurn } from '../common/scheduling/turns.js';
 import type { AuditEntry } from './audit-entry.js';
-
-/** So many characters wait while they cannot be written; further entries are left out. */
-const MAX_WAITING = 8 * 2 ** 20;
 
 /** The entries of an audit as lines of JSON, for collectors. */
 export interface AuditLines {
@@ -25,20 +23,10 @@ function toLine(entry: AuditEntry): string {
  * @param warn receives a message about entries that were left out because nobody has read the earlier ones
  */
 export function auditLinesTo(stdout: Writable, warn: (message: string) => void): AuditLines {
-  let missing = 0;
-  const report = (): void => {
-    if (missing > 0)
-      warn(`${missing} audit entries are missing on standard output, which is read too slowly`);
-    missing = 0;
-  };
-  return {
-    write: (entry) => {
-      const line = toLine(entry);
-      if (stdout.writableLength + line.length <= MAX_WAITING) stdout.write(line);
-      else if (missing++ === 0) stdout.once('drain', report);
-    },
-    close: async () => report(),
-  };
+  const output = new LineOutput(stdout, (count) =>
+    warn(`${count} audit entries are missing on standard output, which is read too slowly`),
+  );
+  return { write: (entry) => output.write(toLine(entry)), close: async () => output.reportMissing() };
 }
 
 /**
@@ -75,7 +63,7 @@ class AuditFile implements AuditLines {
 
   write(entry: AuditEntry): void {
     const line = toLine(entry);
-    if (this.#waiting.length + line.length > MAX_WAITING) this.#missing++;
+    if (this.#waiting.length + line.length > MAX_WAITING_OUTPUT) this.#missing++;
     else this.#waiting += line;
     this.#writing ??= new Promise((resolve) => inNextTurn(() => void this.#writeAll().finally(resolve)));
   }

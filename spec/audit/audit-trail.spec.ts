@@ -95,7 +95,7 @@ describe('AuditTrail (D95)', () => {
       ['an address', () => '10.0.0.1'],
       ['a network of IPv6', (count: number) => `2001:db8::7:${count.toString(16)}`],
     ] as const) {
-      it(`tells attempts of other addresses apart although one caller floods from ${flood}`, async () => {
+      it(`lists attempts of other addresses on their own although one caller floods from ${flood}`, async () => {
         for (let count = 0; count < 1000; count++) {
           trail.record(refused({ object: run(count), address: address(count) }));
         }
@@ -111,7 +111,7 @@ describe('AuditTrail (D95)', () => {
       });
     }
 
-    it('tells the attempts of a key apart although another key of its tenant floods', async () => {
+    it('lists the attempts of a key on their own although another key of its tenant floods', async () => {
       const by = (name: string, id: string): AuditEvent =>
         refused({ tenantId: 'acme', who: { kind: 'key', name }, object: { kind: 'run', id }, status: 403 });
       for (let count = 0; count < 1000; count++) trail.record(by('flood', `${count}`));

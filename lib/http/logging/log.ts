@@ -4,6 +4,7 @@ import picocolors from 'picocolors';
 import { pino } from 'pino';
 import { type Clock, toIsoTime } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
+import { LineOutput } from '../../common/memory/line-output.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunIdentity, SettledRun } from '../../runs/run-entry.js';
 import type { RunQueries } from '../../runs/views/run-queries.js';
@@ -117,7 +118,11 @@ function toFirstLine(text: string): string {
 }
 
 function createJsonLog({ stream, level, clock, mask }: LogOptions): StreamLog {
-  const buffer = new LineBuffer(stream);
+  const buffer = new LineBuffer(
+    new LineOutput(stream, (count) =>
+      warn({}, `${count} lines of the log are missing: standard output is read too slowly`),
+    ),
+  );
   const logger = pino(
     {
       level,
@@ -139,11 +144,12 @@ function createJsonLog({ stream, level, clock, mask }: LogOptions): StreamLog {
       if (!FREQUENT_MESSAGES.has(message)) buffer.flush();
     };
   const info = createWriter('info');
+  const warn = createWriter('warn');
   return {
     debug: createWriter('debug'),
     info: (facts, message) =>
       message === REQUEST_MESSAGE ? requestLogger.info(facts, message) : info(facts, message),
-    warn: createWriter('warn'),
+    warn,
     error: createWriter('error'),
     flush: () => buffer.flush(),
     setLevel: (changed) => {
@@ -154,23 +160,26 @@ function createJsonLog({ stream, level, clock, mask }: LogOptions): StreamLog {
 
 /** Joins the lines of one turn of the event loop: writing takes longer than creating what is written. */
 class LineBuffer {
-  readonly #stream: Writable;
+  readonly #output: LineOutput;
   #lines = '';
+  #count = 0;
 
-  constructor(stream: Writable) {
-    this.#stream = stream;
+  constructor(output: LineOutput) {
+    this.#output = output;
   }
 
   write(line: string): void {
     if (this.#lines === '') inNextTurn(() => this.flush());
     this.#lines += line;
+    this.#count++;
   }
 
   flush(): void {
     if (this.#lines === '') return;
-    const lines = this.#lines;
+    const [lines, count] = [this.#lines, this.#count];
     this.#lines = '';
-    this.#stream.write(lines);
+    this.#count = 0;
+    this.#output.write(lines, count);
   }
 }
 
