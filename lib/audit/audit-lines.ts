@@ -2,7 +2,7 @@ import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { invalidVariable } from '../common/errors.js';
 import { describeErrno } from '../common/files.js';
-import { LineOutput, MAX_WAITING_OUTPUT } from '../common/memory/line-output.js';
+import { LineOutput, MAX_WAITING_OUTPUT } from '../common/scheduling/line-output.js';
 import { inNextTurn } from '../common/scheduling/turns.js';
 import type { AuditEntry } from './audit-entry.js';
 

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { AuditEntry } from '../../lib/audit/audit-entry.js';
 import { type AuditLines, auditLinesTo, openAuditFile } from '../../lib/audit/audit-lines.js';
 import { catchRejection } from '../support/rejection.js';
-import { SlowStream } from '../support/slow-stream.js';
+import { SlowStream } from '../support/http/slow-stream.js';
 import { useTemporaryFolder } from '../support/temporary-folder.js';
 
 /** As much as may wait, in characters. */

@@ -1,10 +1,9 @@
-import { inNextTurn } from '../../common/scheduling/turns.js';
 import type { Writable } from 'node:stream';
 import picocolors from 'picocolors';
 import { pino } from 'pino';
 import { type Clock, toIsoTime } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
-import { LineOutput } from '../../common/memory/line-output.js';
+import { LineBuffer, LineOutput } from '../../common/scheduling/line-output.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunIdentity, SettledRun } from '../../runs/run-entry.js';
 import type { RunQueries } from '../../runs/views/run-queries.js';
@@ -156,31 +155,6 @@ function createJsonLog({ stream, level, clock, mask }: LogOptions): StreamLog {
       for (const each of [logger, requestLogger]) each.level = changed;
     },
   };
-}
-
-/** Joins the lines of one turn of the event loop: writing takes longer than creating what is written. */
-class LineBuffer {
-  readonly #output: LineOutput;
-  #lines = '';
-  #count = 0;
-
-  constructor(output: LineOutput) {
-    this.#output = output;
-  }
-
-  write(line: string): void {
-    if (this.#lines === '') inNextTurn(() => this.flush());
-    this.#lines += line;
-    this.#count++;
-  }
-
-  flush(): void {
-    if (this.#lines === '') return;
-    const [lines, count] = [this.#lines, this.#count];
-    this.#lines = '';
-    this.#count = 0;
-    this.#output.write(lines, count);
-  }
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];

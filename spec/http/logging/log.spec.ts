@@ -2,7 +2,7 @@ import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { createLog, type LogOptions, type StreamLog } from '../../../lib/http/logging/log.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { SlowStream } from '../../support/slow-stream.js';
+import { SlowStream } from '../../support/http/slow-stream.js';
 
 const REQUEST = { method: 'POST', path: '/pipelines/run', status: 200, duration_ms: 14 };
 const SECRET = 'wt_secret';

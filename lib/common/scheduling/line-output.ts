@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { inNextTurn } from './turns.js';
 
 /** While so many characters wait to be read, further lines are left out. */
 export const MAX_WAITING_OUTPUT = 8 * 2 ** 20;
@@ -34,5 +35,30 @@ export class LineOutput {
     const count = this.#missing;
     this.#missing = 0;
     if (count > 0) this.#onMissing(count);
+  }
+}
+
+/** Joins the lines of one turn of the event loop: writing takes longer than creating what is written. */
+export class LineBuffer {
+  readonly #output: LineOutput;
+  #lines = '';
+  #count = 0;
+
+  constructor(output: LineOutput) {
+    this.#output = output;
+  }
+
+  write(line: string): void {
+    if (this.#lines === '') inNextTurn(() => this.flush());
+    this.#lines += line;
+    this.#count++;
+  }
+
+  flush(): void {
+    if (this.#lines === '') return;
+    const [lines, count] = [this.#lines, this.#count];
+    this.#lines = '';
+    this.#count = 0;
+    this.#output.write(lines, count);
   }
 }
