@@ -2,11 +2,9 @@ import { open } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
 import { invalidVariable } from '../common/errors.js';
 import { describeErrno } from '../common/files.js';
+import { LineOutput, MAX_WAITING_OUTPUT } from '../common/scheduling/line-output.js';
 import { inNextTurn } from '../common/scheduling/turns.js';
 import type { AuditEntry } from './audit-entry.js';
-
-/** So many characters wait while they cannot be written; further entries are left out. */
-const MAX_WAITING = 8 * 2 ** 20;
 
 /** The entries of an audit as lines of JSON, for collectors. */
 export interface AuditLines {
@@ -19,9 +17,16 @@ function toLine(entry: AuditEntry): string {
   return `${JSON.stringify({ type: 'audit', ...entry })}\n`;
 }
 
-/** Writes the lines to the standard output of the server, between those of its log. */
-export function auditLinesTo(stream: Writable): AuditLines {
-  return { write: (entry) => void stream.write(toLine(entry)), close: async () => {} };
+/**
+ * Writes the lines to the standard output of the server, between those of its log.
+ *
+ * @param warn receives a message about entries that were left out because nobody has read the earlier ones
+ */
+export function auditLinesTo(stdout: Writable, warn: (message: string) => void): AuditLines {
+  const output = new LineOutput(stdout, (count) =>
+    warn(`${count} audit entries are missing on standard output, which is read too slowly`),
+  );
+  return { write: (entry) => output.write(toLine(entry)), close: async () => output.reportMissing() };
 }
 
 /**
@@ -58,7 +63,7 @@ class AuditFile implements AuditLines {
 
   write(entry: AuditEntry): void {
     const line = toLine(entry);
-    if (this.#waiting.length + line.length > MAX_WAITING) this.#missing++;
+    if (this.#waiting.length + line.length > MAX_WAITING_OUTPUT) this.#missing++;
     else this.#waiting += line;
     this.#writing ??= new Promise((resolve) => inNextTurn(() => void this.#writeAll().finally(resolve)));
   }
@@ -88,6 +93,10 @@ class AuditFile implements AuditLines {
       }
       if (this.#hasFailed)
         this.#warn(`audit entries are written to ${this.#path} again; ${this.#missing} are missing`);
+      else if (this.#missing > 0)
+        this.#warn(
+          `${this.#missing} audit entries are missing in ${this.#path}, which is written too slowly`,
+        );
       this.#hasFailed = false;
       this.#missing = 0;
     }

@@ -50,7 +50,8 @@ export class AuditTrail {
   }
 
   /** Adds a successful event at once. Counts refused and failed events, so that repeated attempts make few entries. */
-  record(event: AuditEvent): void {
+  record({ address, ...given }: AuditEvent): void {
+    const event = { ...given, address: address?.replace(MAPPED, '') };
     if (event.result === 'ok') this.#add(event);
     else this.#refused.add(event);
   }
@@ -105,7 +106,7 @@ function toEntry(id: string, now: number, event: AuditEvent): AuditEntry {
     action,
     object: { kind: object.kind, id: object.id && shorten(object.id) },
     tenant_id: tenantId === '' ? null : tenantId,
-    address: address === undefined || address === '' ? null : address.replace(MAPPED, ''),
+    address: address === undefined || address === '' ? null : address,
     result,
     status: status ?? null,
     code: code ?? null,

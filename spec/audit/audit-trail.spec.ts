@@ -71,14 +71,73 @@ describe('AuditTrail (D95)', () => {
       expect(await list()).to.have.length(4);
     });
 
-    it('makes some hundred entries of a flood of different ones, and loses none of the numbers', async () => {
+    it('makes some entries of a flood of different ones by one caller, and loses none of the numbers', async () => {
+      for (let count = 0; count < 10_000; count++) trail.record(refused({ object: run(count) }));
+      clock.advance(60_000);
+      const entries = await list();
+      expect(entries).to.have.length(22);
+      expect(entries[0]).to.deep.include({ object: { kind: 'run', id: null }, address: '10.0.0.1' });
+      expect(sumOf(entries)).to.equal(10_000);
+    });
+
+    it('makes some hundred entries of a flood by many callers, and loses none of the numbers', async () => {
       for (let count = 0; count < 10_000; count++) {
-        trail.record(refused({ object: { kind: 'run', id: `${count}` }, address: `10.0.${count}` }));
+        trail.record(refused({ object: run(count), address: `10.0.${count >> 8}.${count & 255}` }));
       }
       clock.advance(60_000);
       const entries = await list();
-      expect(entries.length).to.be.at.most(102);
-      expect(entries.reduce((sum, { count }) => sum + count, 0)).to.equal(10_000);
+      expect(entries).to.have.length(402);
+      expect(entries[0]).to.deep.include({ object: { kind: 'run', id: null }, address: null });
+      expect(sumOf(entries)).to.equal(10_000);
+    });
+
+    for (const [flood, address] of [
+      ['an address', () => '10.0.0.1'],
+      ['a network of IPv6', (count: number) => `2001:db8::7:${count.toString(16)}`],
+    ] as const) {
+      it(`lists attempts of other addresses on their own although one caller floods from ${flood}`, async () => {
+        for (let count = 0; count < 1000; count++) {
+          trail.record(refused({ object: run(count), address: address(count) }));
+        }
+        const other = refused({ object: { kind: 'run', id: 'other' }, address: '10.0.0.2' });
+        trail.record(other);
+        trail.record(other);
+        clock.advance(60_000);
+        const entries = (await list()).filter((entry) => entry.address === '10.0.0.2');
+        expect(entries.map(({ object, count }) => [object.id, count])).to.deep.equal([
+          ['other', 1],
+          ['other', 1],
+        ]);
+      });
+    }
+
+    it('lists the attempts of a key on their own although another key of its tenant floods', async () => {
+      const by = (name: string, id: string): AuditEvent =>
+        refused({ tenantId: 'acme', who: { kind: 'key', name }, object: { kind: 'run', id }, status: 403 });
+      for (let count = 0; count < 1000; count++) trail.record(by('flood', `${count}`));
+      trail.record(by('ci', 'mine'));
+      expect((await list())[0]).to.deep.include({
+        who: { kind: 'key', name: 'ci' },
+        object: { kind: 'run', id: 'mine' },
+        address: '10.0.0.1',
+      });
+    });
+
+    it('names the network of the address in the entries of many different attempts from IPv6', async () => {
+      for (let count = 0; count < 30; count++) {
+        trail.record(refused({ object: run(count), address: `2001:db8:1:2:3::${count}` }));
+      }
+      expect((await list())[0]).to.deep.include({
+        object: { kind: 'run', id: null },
+        address: '2001:db8:1:2::/64',
+      });
+    });
+
+    it('gives a caller its places again after a minute without attempts', async () => {
+      for (let count = 0; count < 30; count++) trail.record(refused({ object: run(count) }));
+      clock.advance(120_000);
+      trail.record(refused({ object: { kind: 'run', id: 'later' } }));
+      expect((await list())[0]?.object.id).to.equal('later');
     });
 
     it('makes the entries of one tenant although another one floods', async () => {
@@ -109,6 +168,14 @@ function done(changed: Partial<AuditEvent> = {}): AuditEvent {
     result: 'ok',
     ...changed,
   };
+}
+
+function run(number: number): AuditEvent['object'] {
+  return { kind: 'run', id: `${number}` };
+}
+
+function sumOf(entries: readonly AuditEntry[]): number {
+  return entries.reduce((sum, { count }) => sum + count, 0);
 }
 
 function refused(changed: Partial<AuditEvent> = {}): AuditEvent {

@@ -27,8 +27,8 @@ const DEFAULT_LIMIT = 20;
 const LIMIT = { least: 1, whole: true, unit: 'entries', example: '50' } as const;
 const MAX_PAGE_SIZE = 500;
 
-/** Between two looks for new entries. */
-const LOOK_MS = 2000;
+/** Between two looks of --follow for new entries. */
+export const AUDIT_LOOK_MS = 2000;
 
 export class AuditCommand extends ServerCommand {
   static override paths = [['audit']];
@@ -173,7 +173,7 @@ async function follow(
         context.stdout.write(`${(json || isFirst ? lines : lines.slice(1)).join('\n')}\n`);
         isFirst = false;
       }
-      await delay(LOOK_MS, { clock: context.clock, signal });
+      await delay(AUDIT_LOOK_MS, { clock: context.clock, signal });
     }
   });
   return EXIT.interrupted;

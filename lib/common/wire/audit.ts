@@ -27,7 +27,10 @@ export const AuditEntrySchema = described(
       Type.String(),
       'Null for what belongs to no tenant, such as an attempt without a valid key.',
     ),
-    address: nullable(Type.String(), 'The IP address that the request came from; null without a request.'),
+    address: nullable(
+      Type.String(),
+      'The IP address that the request came from, or of many different attempts its network; null without a request.',
+    ),
     result: Type.Enum([...AUDIT_RESULTS]),
     status: nullable(Type.Integer(), 'The HTTP status of a request that was not done; else null.'),
     code: nullable(Type.String(), 'The code of its error; else null.'),

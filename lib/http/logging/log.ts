@@ -1,9 +1,9 @@
-import { inNextTurn } from '../../common/scheduling/turns.js';
 import type { Writable } from 'node:stream';
 import picocolors from 'picocolors';
 import { pino } from 'pino';
 import { type Clock, toIsoTime } from '../../common/clock.js';
 import { errorCode } from '../../common/errors.js';
+import { LineBuffer, LineOutput } from '../../common/scheduling/line-output.js';
 import type { LiveEvent } from '../../execution/events/event.js';
 import type { RunIdentity, SettledRun } from '../../runs/run-entry.js';
 import type { RunQueries } from '../../runs/views/run-queries.js';
@@ -117,7 +117,11 @@ function toFirstLine(text: string): string {
 }
 
 function createJsonLog({ stream, level, clock, mask }: LogOptions): StreamLog {
-  const buffer = new LineBuffer(stream);
+  const buffer = new LineBuffer(
+    new LineOutput(stream, (count) =>
+      warn({}, `${count} lines of the log are missing: standard output is read too slowly`),
+    ),
+  );
   const logger = pino(
     {
       level,
@@ -139,39 +143,18 @@ function createJsonLog({ stream, level, clock, mask }: LogOptions): StreamLog {
       if (!FREQUENT_MESSAGES.has(message)) buffer.flush();
     };
   const info = createWriter('info');
+  const warn = createWriter('warn');
   return {
     debug: createWriter('debug'),
     info: (facts, message) =>
       message === REQUEST_MESSAGE ? requestLogger.info(facts, message) : info(facts, message),
-    warn: createWriter('warn'),
+    warn,
     error: createWriter('error'),
     flush: () => buffer.flush(),
     setLevel: (changed) => {
       for (const each of [logger, requestLogger]) each.level = changed;
     },
   };
-}
-
-/** Joins the lines of one turn of the event loop: writing takes longer than creating what is written. */
-class LineBuffer {
-  readonly #stream: Writable;
-  #lines = '';
-
-  constructor(stream: Writable) {
-    this.#stream = stream;
-  }
-
-  write(line: string): void {
-    if (this.#lines === '') inNextTurn(() => this.flush());
-    this.#lines += line;
-  }
-
-  flush(): void {
-    if (this.#lines === '') return;
-    const lines = this.#lines;
-    this.#lines = '';
-    this.#stream.write(lines);
-  }
 }
 
 const LEVELS = ['debug', 'info', 'warn', 'error', 'silent'];

@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { createLog, type LogOptions, type StreamLog } from '../../../lib/http/logging/log.js';
 import { ManualClock } from '../../support/manual-clock.js';
+import { SlowStream } from '../../support/http/slow-stream.js';
 
 const REQUEST = { method: 'POST', path: '/pipelines/run', status: 200, duration_ms: 14 };
 const SECRET = 'wt_secret';
@@ -60,6 +61,26 @@ describe('The JSON log of a server', () => {
         msg: 'the disk is "full"\n',
       }),
     ]);
+  });
+
+  it('leaves out lines rather than keep more than 8 MiB when nobody reads them, and says how many are missing', async () => {
+    const stream = new SlowStream();
+    const { log } = openLog({ stream });
+    const path = 'x'.repeat(2 ** 20);
+    const line = path.length + 200;
+    for (let turn = 0; turn < 5; turn++) {
+      for (let count = 0; count < 4; count++) log.info({ path }, 'request');
+      await new Promise(setImmediate);
+    }
+    log.warn({}, 'also left out');
+    expect(stream.writableLength).to.be.below(12 * line);
+    stream.readAll();
+    while (!stream.text.includes('missing')) await new Promise(setImmediate);
+    const last = stream.text.trimEnd().split('\n').at(-1) ?? '';
+    expect(JSON.parse(last)).to.include({
+      level: 'warn',
+      msg: '13 lines of the log are missing: standard output is read too slowly',
+    });
   });
 
   it('writes the lines of requests that end in one turn of the event loop at once, in their order', async () => {

@@ -217,10 +217,11 @@ async function openAuditLines(
   stdout: CliContext['stdout'],
 ): Promise<ServerOptions['auditLines']> {
   if (auditLog === undefined) return undefined;
-  if (auditLog === '-') return modules.auditLinesTo(stdout);
-  const lines = await modules.openAuditFile(resolve(context.cwd, auditLog), (message) =>
-    log.warn({}, message),
-  );
+  const warn = (message: string): void => log.warn({}, message);
+  const lines =
+    auditLog === '-'
+      ? modules.auditLinesTo(stdout, warn)
+      : await modules.openAuditFile(resolve(context.cwd, auditLog), warn);
   context.atEnd(() => lines.close());
   return lines;
 }

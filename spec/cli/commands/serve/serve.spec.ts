@@ -193,6 +193,12 @@ describe('wavetrain serve (D43)', () => {
       ],
       ['a missing keys file', [], { SERVICE_API_KEYS_FILE: 'no-such.yaml' }, /no-such\.yaml/],
       [
+        'an audit file that cannot be written (D95)',
+        [],
+        { SERVICE_AUDIT_LOG: 'no-such/audit.jsonl' },
+        /SERVICE_AUDIT_LOG names .*no-such.audit\.jsonl, which cannot be written: /,
+      ],
+      [
         'an address of another machine',
         ['--host', '127.0.0.1.example'],
         { SERVICE_ALLOW_ANONYMOUS: 'true' },
