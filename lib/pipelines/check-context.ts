@@ -1,6 +1,7 @@
 import { CheckBudget } from '../common/json-schema/check-budget.js';
 import type { Catalog } from '../tools/catalog.js';
-import type { RunValues } from './pipeline.js';
+import type { PipelineDraft } from './draft.js';
+import type { Pipeline, RunValues } from './pipeline.js';
 
 export interface CheckOptions extends RunValues {
   readonly catalog: Catalog;
@@ -8,6 +9,16 @@ export interface CheckOptions extends RunValues {
   readonly secrets?: KeyLookup | undefined;
   /** Leaves out checks and warnings: the definition passed the checks before, with this catalog. Default: false. */
   readonly isChecked?: boolean | undefined;
+  readonly onRead?: CheckContext['onRead'];
+}
+
+/** A pipeline, or the handlers of a plan, as far as it can be read: it may have errors. */
+export interface ReadDefinition {
+  readonly definition: unknown;
+  readonly draft: PipelineDraft;
+  /** The inline pipelines of tasks, by task id. */
+  readonly nested: ReadonlyMap<string, Pipeline>;
+  readonly catalog: Catalog;
 }
 
 /** A set of keys that may be infinite. */
@@ -36,6 +47,8 @@ export interface CheckContext {
   readonly heldPool: string | undefined;
   /** Bounds the checks of params in this definition and all that are checked with it (D4). */
   readonly paramBudget: CheckBudget;
+  /** Is called with the definition, and with those within a plan, when it has been read. Default: nobody needs to know. */
+  readonly onRead?: ((read: ReadDefinition, subPipeline?: string) => void) | undefined;
 }
 
 /** Creates the context of a definition that is not part of another one. */
@@ -45,6 +58,7 @@ export function createCheckContext({
   session = {},
   secrets,
   isChecked = false,
+  onRead,
 }: CheckOptions): CheckContext {
   const inputKeys = Object.keys(inputs);
   return {
@@ -58,5 +72,6 @@ export function createCheckContext({
     depth: 0,
     heldPool: undefined,
     paramBudget: new CheckBudget(),
+    onRead,
   };
 }
