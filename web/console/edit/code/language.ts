@@ -16,8 +16,10 @@ import {
 } from '@codemirror/view';
 import { MOST_ANALYSED, outlineOf } from './outline-of.js';
 import { findCursor } from '../model/cursor-path.js';
-import { type Proposal, propose } from '../model/completions.js';
+import { propose } from '../model/completions.js';
 import { explain, type Explanation } from '../model/hover.js';
+import type { Proposal } from '../model/proposal.js';
+import { PATH_SIGNS, startOfPath } from '../model/readable-paths.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
 /** Completes and explains what is written, once the server has said what there is. */
@@ -39,13 +41,20 @@ function complete(
   // A reader asks for no keys on an empty line, and for no values while something else is typed.
   const isWanted = explicit || from < pos || cursor.kind === 'value' || cursor.template !== undefined;
   if (!isWanted || options.length === 0) return null;
-  return { from, options: options.map(toCompletion), validFor: /^[\w.[\]-]*$/ };
+  const start = startOfPath(state.sliceDoc(from, pos));
+  // After another dot, a path has other fields to go on with.
+  const isSamePlace = (text: string): boolean =>
+    TYPED.test(text) && (cursor.template === undefined || startOfPath(text) === start);
+  return { from, options: options.map(toCompletion), validFor: isSamePlace };
 }
 
-function toCompletion({ label, detail, info, apply, kind, boost }: Proposal): Completion {
+const TYPED = new RegExp(`^[${PATH_SIGNS}]*$`, 'u');
+
+function toCompletion({ label, shown, detail, info, apply, kind, boost }: Proposal): Completion {
   return {
     label,
     type: kind,
+    ...(shown !== undefined && { displayLabel: shown }),
     ...(detail !== undefined && { detail }),
     ...(info !== undefined && { info }),
     ...(boost !== undefined && { boost }),
@@ -91,12 +100,12 @@ function drawExplanation({ title, detail, text, names }: Explanation): HTMLEleme
   const head = add('p', '');
   add('code', title, head);
   add('span', detail, head);
-  add('p', text);
+  if (text !== '') add('p', text);
   if (names.length > 0) {
     const list = add('dl', '');
     for (const name of names) {
       add('dt', name.name, list);
-      add('dd', `${name.text} (${name.detail})`, list);
+      add('dd', name.text === '' ? name.detail : `${name.text} (${name.detail})`, list);
     }
   }
   return box;

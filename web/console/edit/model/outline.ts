@@ -103,6 +103,14 @@ function keysOf(part: YamlNode | undefined): string[] {
   return [...namesIn(child(part, 'reads')), ...namesIn(child(part, 'stores'))];
 }
 
+/** Returns the outline of the pipeline within a plan, or else of the definition itself. @param subPipeline its index */
+export function scopeOf(
+  { subPipeline }: { readonly subPipeline: number | undefined },
+  outline: Outline,
+): Outline {
+  return subPipeline === undefined ? outline : (outline.parts[subPipeline]?.pipeline ?? outline);
+}
+
 /** Returns the tasks of a list, or the sub-pipelines. */
 export function partsIn({ parts, handlers }: Outline, list: unknown): readonly OutlinePart[] {
   return isHandlerList(list) ? handlers.filter((part) => part.list === list) : parts;
