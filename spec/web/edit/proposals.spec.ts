@@ -317,7 +317,7 @@ describe('The paths of templates in the editor', () => {
       'fetch.output.headers',
       'fetch.output.body',
     ]);
-    expect(proposalsAt('fetch.output.')[0]).to.include({ shown: 'status', detail: 'integer' });
+    expect(proposalsAt('fetch.output.')[0]).to.include({ label: 'fetch.output.status', detail: 'integer' });
     expect(labels('fetch.output.st')).to.deep.equal(labels('fetch.output.'));
     expect(labels('fetch.output.body.')).to.deep.equal([]);
     expect(labels('last.output.'), 'of the task itself').to.deep.equal([]);

@@ -41,20 +41,23 @@ function complete(
   // A reader asks for no keys on an empty line, and for no values while something else is typed.
   const isWanted = explicit || from < pos || cursor.kind === 'value' || cursor.template !== undefined;
   if (!isWanted || options.length === 0) return null;
-  const start = startOfPath(state.sliceDoc(from, pos));
-  // After another dot, a path has other fields to go on with.
-  const isSamePlace = (text: string): boolean =>
-    TYPED.test(text) && (cursor.template === undefined || startOfPath(text) === start);
-  return { from, options: options.map(toCompletion), validFor: isSamePlace };
+  if (cursor.template === undefined)
+    return { from, options: options.map((each) => toCompletion(each, each.label)), validFor: TYPED };
+  // Each name of a path is completed alone: after another dot, there are other names.
+  const start = startOfPath(state.sliceDoc(from, pos)).length;
+  const names = options.map((each) => toCompletion(each, each.label.slice(start)));
+  return { from: from + start, options: names, validFor: NAME };
 }
 
 const TYPED = new RegExp(`^[${PATH_SIGNS}]*$`, 'u');
 
-function toCompletion({ label, shown, detail, info, apply, kind, boost }: Proposal): Completion {
+const NAME = new RegExp(`^(?:(?!\\.)[${PATH_SIGNS}])*$`, 'u');
+
+/** @param label the part of the proposal that replaces what is typed */
+function toCompletion({ detail, info, apply, kind, boost }: Proposal, label: string): Completion {
   return {
     label,
     type: kind,
-    ...(shown !== undefined && { displayLabel: shown }),
     ...(detail !== undefined && { detail }),
     ...(info !== undefined && { info }),
     ...(boost !== undefined && { boost }),

@@ -1,8 +1,6 @@
 /** Something that may be written at the cursor. */
 export interface Proposal {
   readonly label: string;
-  /** The part of the label that is shown; default: all of it. */
-  readonly shown?: string;
   /** A few words beside the label: the type. */
   readonly detail?: string;
   /** The purpose of the proposal. */

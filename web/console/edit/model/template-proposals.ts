@@ -163,7 +163,6 @@ function withType(option: Proposal, values: PathScope): Proposal {
 function fieldsAfter(start: string, values: PathScope): Proposal[] {
   return values.fieldsOf(start.slice(0, -1)).map(({ name, type, description }, index) => ({
     label: `${start}${name}`,
-    shown: name,
     detail: type,
     ...(description !== undefined && { info: description }),
     kind: 'value',
