@@ -1,6 +1,6 @@
-import { isObject, type Json } from '../../common/json/json.js';
+import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
-import { ANY_SHAPE, type ShapeBudget, unionOf, type ValueShape } from '../../definition/shapes/shape.js';
+import { ANY_SHAPE, ShapeBudget, unionOf, type ValueShape } from '../../definition/shapes/shape.js';
 import type { ReadDefinition } from '../check-context.js';
 import type { PipelineDraft } from '../draft.js';
 import { readStore } from '../rules/stores.js';
@@ -25,6 +25,9 @@ interface AddedPipeline {
 /** Session keys of which one is stored as a value of the next: of longer chains, the shapes are unknown. */
 const MAX_CHAIN = 20;
 
+/** Tasks that store one key, of which the shapes are looked at. */
+const MAX_STORES = 20;
+
 /**
  * The session of pipelines that share a blackboard. A key is taken to have one of the values that tasks store, and params and
  * inputs to be like their defaults: a run may bring others, so that proposals follow from these shapes, but no problems.
@@ -43,7 +46,8 @@ export class AssumedShapes {
     const { definition, draft, catalog, nested } = read;
     const { params, inputs } = isObject(definition) ? definition : {};
     const source = shapeSourceOfDraft(draft, definition, catalog, nested);
-    const likeDefaults = new Map(Object.entries(isObject(inputs) ? inputs : {}).map(toSample));
+    const written = Object.entries(isObject(inputs) ? (inputs as JsonObject) : {});
+    const likeDefaults = new Map(written.map(([key, value]) => [key, sampleOf(value)]));
     const assumed = { ...source, params: withSamples(params) };
     const shapes = new PipelineShapes(assumed, this.#budget, (reference) => {
       if (reference.kind === 'input') return likeDefaults.get(reference.key);
@@ -56,7 +60,9 @@ export class AssumedShapes {
       const { id, key, append } = store;
       const ofValue = () => (append ? { type: 'array', items: shapes.ofCall(id) } : shapes.ofCall(id));
       keys.add(key);
-      this.#stored.set(key, [...(this.#stored.get(key) ?? []), ofValue]);
+      const stored = this.#stored.get(key);
+      if (stored === undefined) this.#stored.set(key, [ofValue]);
+      else if (stored.length < MAX_STORES) stored.push(ofValue);
     }
     return () => this.#find({ draft, shapes, likeDefaults, keys });
   }
@@ -79,14 +85,11 @@ export class AssumedShapes {
     const stored = this.#stored.get(key);
     if (stored === undefined || this.#chain === MAX_CHAIN) return ANY_SHAPE;
     this.#chain++;
-    const shape = unionOf(stored.slice(0, MAX_STORES).map((ofValue) => ofValue()));
+    const shape = unionOf(stored.map((ofValue) => ofValue()));
     this.#chain--;
     return shape;
   }
 }
-
-/** Tasks that store one key, of which the shapes are looked at. */
-const MAX_STORES = 20;
 
 /** Adds to the declarations of params without a schema of their own the types within their defaults. */
 function withSamples(params: unknown): Readonly<Record<string, unknown>> {
@@ -108,15 +111,11 @@ function withSample(param: unknown): unknown {
   };
 }
 
-function toSample([key, value]: [string, unknown]): [string, ValueShape] {
-  return [key, sampleOf(value as Json)];
-}
+/** Parts of one default that are looked at. */
+const MAX_SAMPLED = 1000;
 
 /** Elements of a list that are looked at: the others are probably like these. */
 const MAX_ELEMENTS = 20;
-
-/** Fields of a map that are looked at. */
-const MAX_FIELDS = 500;
 
 const MAX_DEPTH = 10;
 
@@ -127,14 +126,14 @@ const TYPES: Readonly<Record<string, ValueShape>> = {
 };
 
 /** The shape of values that are like one: of other texts and numbers, but with the same fields. */
-function sampleOf(value: Json | undefined, depth = 0): ValueShape {
-  if (value === undefined || value === null || depth > MAX_DEPTH) return ANY_SHAPE;
+function sampleOf(value: Json | undefined, budget = new ShapeBudget(MAX_SAMPLED), depth = 0): ValueShape {
+  if (value === undefined || value === null || depth > MAX_DEPTH || !budget.take()) return ANY_SHAPE;
   if (Array.isArray(value)) {
-    const items = unionOf(value.slice(0, MAX_ELEMENTS).map((element) => sampleOf(element, depth + 1)));
+    const elements = value.slice(0, MAX_ELEMENTS).map((element) => sampleOf(element, budget, depth + 1));
+    const items = unionOf(elements);
     return { type: 'array', ...(items !== false && { items }) };
   }
   if (!isObject(value)) return TYPES[typeof value] ?? ANY_SHAPE;
-  const fields = Object.entries(value).slice(0, MAX_FIELDS);
-  const properties = fields.map(([name, field]) => [name, sampleOf(field as Json, depth + 1)]);
+  const properties = Object.entries(value).map(([name, field]) => [name, sampleOf(field, budget, depth + 1)]);
   return { type: 'object', properties: Object.fromEntries(properties), additionalProperties: false };
 }

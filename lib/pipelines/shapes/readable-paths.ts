@@ -46,7 +46,7 @@ const MAX_PATH_LENGTH = 200;
 
 const MAX_DESCRIPTION_LENGTH = 200;
 
-const PATHS_PER_STEP = 50;
+const PATHS_PER_STEP = 20;
 
 /** Names that templates can read after a dot. */
 const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u;
