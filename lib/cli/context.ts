@@ -115,7 +115,7 @@ export interface QueriesApi
 export function systemContext(): CliContext {
   const modelLimiters: ModelLimiters = new Map();
   const modelWaits = new ModelWaits();
-  const shared: SharedByRegistries = { modelLimiters, modelWaits, pools: undefined };
+  const shared: SharedByRegistries = { modelLimiters, pools: undefined };
   return {
     env: systemEnvironment(),
     stdin: process.stdin,
@@ -183,7 +183,7 @@ const openCatalog: OpenCatalog = async (specifiers, cwd, isFresh = false) => {
 };
 
 /** The limits, and the waits, that all registries of a command share. */
-interface SharedByRegistries extends Pick<CliContext, 'modelLimiters' | 'modelWaits'> {
+interface SharedByRegistries extends Pick<CliContext, 'modelLimiters'> {
   /** Created with the first registry, from its environment. */
   pools: TaskPools | undefined;
 }
@@ -201,8 +201,7 @@ async function openRegistry(
   // The command ends with the run, and its user wants the files that the outputs name.
   const network = networkAccess(readNetworkConfig(env));
   const outputs = `outputs-${readPackageJson().version}`;
-  const { modelLimiters: limiters, modelWaits } = shared;
-  const onWait = (model: string): (() => void) => modelWaits.begin(model, clock);
+  const { modelLimiters: limiters } = shared;
   const publicUrl = readPublicUrl(env);
   shared.pools ??= new TaskPools(readPools(env));
   const cacheFolder = readCacheFolder(env) ?? join(readUserCacheFolder(env), outputs);
@@ -210,7 +209,7 @@ async function openRegistry(
     files: fileAccess(roots, undefined, { writable: readWritable(env, outputFolder) }),
     network,
     commands: access.commands ?? commandAccess({ advice: NO_COMMANDS }),
-    models: createModels(readModelConfig(env), { folders: roots, limiters, onWait }),
+    models: createModels(readModelConfig(env), { folders: roots, limiters }),
     secrets,
     connections: access.connections,
     clock,

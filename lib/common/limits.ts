@@ -102,6 +102,8 @@ export const MODEL_LIMITS = {
   /** Time for one answer, and for which nothing of it may arrive: local models read a long prompt in silence. */
   totalMs: 15 * 60_000,
   idleMs: 120_000,
+  /** Time without an answer after which people are shown that somebody waits for it. */
+  silentWaitMs: 800,
   /** How often a request is repeated after an error that may pass. */
   retries: 4,
   /** Delay before the first repetition; it doubles with each. */
@@ -336,24 +338,6 @@ export const EXPORT_LIMITS = {
   atOnce: 2,
   /** Memory of that thread. */
   workbookMiB: 512,
-} as const;
-
-/** The limits of the WebSockets that inform the official Stately inspector about runs. */
-export const INSPECTOR_LIMITS = {
-  /** WebSockets that may be open at once and have sent no key yet; one more closes the oldest of them. */
-  sockets: 200,
-  /** WebSockets that are informed about a run. */
-  viewers: 50,
-  /** Bytes that a page may leave unread; a page takes this much memory of its tenant. */
-  bufferBytes: 2 * 2 ** 20,
-  /** Time for the first message, with the key. */
-  keyMs: 5000,
-  /** Between two looks whether the page is still there. */
-  heartbeatMs: 30_000,
-  /** Bytes that a page may send from one heartbeat to the next, and before the first. */
-  receivedBytes: 8 * 2 ** 10,
-  /** Time for a page to read on, once its WebSocket is being closed. */
-  closeMs: 1000,
 } as const;
 
 /** The limits of inspecting a run: what is kept of the events of its actors, of which there may be hundreds of thousands. */

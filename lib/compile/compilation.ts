@@ -31,6 +31,7 @@ interface CompilationOptions {
   readonly tenantId: string;
   readonly runCheck: <T>(steps: CheckSteps<T>) => Promise<T>;
   readonly onProgress: ((progress: CompileProgress) => void) | undefined;
+  readonly onWait: ModelCaller['onWait'];
   /** Sends an event to the machine. */
   readonly report: (event: CompileEvent) => void;
 }
@@ -155,8 +156,9 @@ export class Compilation implements CompilePorts {
   }
 
   #caller(signal: AbortSignal): ModelCaller {
-    const { tenantId, clock } = this.#options;
+    const { tenantId, clock, onWait } = this.#options;
     return {
+      onWait,
       tenant_id: tenantId,
       clock,
       signal,

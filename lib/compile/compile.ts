@@ -24,6 +24,8 @@ export interface CompilePromptOptions {
   /** Ends the compilation, which rejects with its reason. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: CompileProgress) => void) | undefined;
+  /** Called when the model is asked; the returned function when its first text arrives, or the request ends. */
+  readonly onWait?: ((model: string) => () => void) | undefined;
   /** Shares what models can answer at once. Default `default`. */
   readonly tenant_id?: string | undefined;
   readonly clock?: Clock | undefined;
@@ -64,6 +66,7 @@ export async function compile(prompt: string, options: CompilePromptOptions): Pr
     tenantId: options.tenant_id ?? 'default',
     runCheck: options.runCheck ?? checkHere,
     onProgress: options.onProgress,
+    onWait: options.onWait,
     report: (event) => actor.send(event),
   });
   compilePorts.bind(actor, compilation);

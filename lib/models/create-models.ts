@@ -6,7 +6,7 @@ import type { ModelProvider } from './model.js';
 import { type ModelAccess, Models, type ModelsOptions } from './models.js';
 
 export interface CreateModelsOptions
-  extends Pick<ModelsOptions, 'inFlight' | 'limiters' | 'tenantShare' | 'random' | 'onWait'> {
+  extends Pick<ModelsOptions, 'inFlight' | 'limiters' | 'tenantShare' | 'random'> {
   /** Where files with answers are looked for, such as the folder of the pipeline; the first one that has it counts. */
   readonly folders: readonly string[];
   /** Receives what callers need not know of files with answers: their paths. Default: nobody does. */

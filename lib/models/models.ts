@@ -28,6 +28,8 @@ export interface ModelCaller {
   readonly pauseTimeout: () => () => void;
   /** Called before each request is sent, also before one that is repeated. */
   readonly onRequest?: () => void;
+  /** Called when a model is asked; the returned function when its first text arrives, or the request ends. It may be called twice. */
+  readonly onWait?: ((model: string) => () => void) | undefined;
   /** Called with the tokens of every answer; of one that was cut with those that the provider has reported. */
   readonly onUsage: (model: string, usage: TokenCounts) => void;
 }
@@ -49,8 +51,6 @@ export interface ModelsOptions {
   readonly tenantShare?: number;
   /** Returns a number from 0 to 1. */
   readonly random?: () => number;
-  /** Called when a model is asked; the returned function when its first text arrives, or the request ends. It may be called twice. */
-  readonly onWait?: (model: string) => () => void;
 }
 
 /** The language models, as tools and `compile` see them. */
@@ -89,7 +89,7 @@ export class Models implements ModelAccess {
     const provider = await this.#loadProvider(chosen.provider);
     const limiter = this.#limiterOf(chosen.provider);
     const name = `${chosen.provider}/${chosen.model}`;
-    const answered = this.#options.onWait?.(name);
+    const answered = caller.onWait?.(name);
     const onFirstText =
       answered &&
       ((text: string): void => {

@@ -109,6 +109,11 @@ export interface ToolContext {
   /** Opens a TCP connection, within the same rules. Rejects with a ToolError. The tool closes it. */
   readonly connect: (host: string, port: number) => Promise<Socket>;
   /**
+   * Certificates, as PEM, of authorities that the operator trusts beside the built-in ones: for TLS that the tool begins on
+   * a connection (`SERVICE_CA_FILE`). `fetch` trusts them already.
+   */
+  readonly authorities: readonly string[];
+  /**
    * Takes memory of the run for something large that the tool makes, until the attempt ends.
    *
    * @throws ToolError, not retryable, when the run has no memory left

@@ -39,7 +39,7 @@ class HeldProvider implements ModelProvider {
 
 function createModels(
   provider: ModelProvider,
-  options: Pick<ModelsOptions, 'inFlight' | 'random' | 'onWait'> = {},
+  options: Pick<ModelsOptions, 'inFlight' | 'random'> = {},
 ): Models {
   const config = readModelConfig({ OPENAI_API_KEY: 'k', COMPATIBLE_BASE_URL: 'http://127.0.0.1/v1' });
   return new Models({ config, loadProvider: () => Promise.resolve(provider), random: () => 0, ...options });
@@ -306,11 +306,11 @@ describe('requests to language models (D50)', () => {
         yield END;
       },
     };
-    await ask(createModels(provider, { onWait }), createCaller());
+    await ask(createModels(provider), { ...createCaller(), onWait });
     expect(steps).to.deep.equal(['asked openai/m', 'at work', 'answered', 'has begun', 'answered']);
     steps.length = 0;
     const broken = failing(1, new ModelError('bad_request', 'no'));
-    await catchRejection(ask(createModels(broken, { onWait }), createCaller()));
+    await catchRejection(ask(createModels(broken), { ...createCaller(), onWait }));
     expect(steps).to.deep.equal(['asked openai/m', 'answered']);
   });
 });

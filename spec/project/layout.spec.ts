@@ -98,7 +98,9 @@ describe('The layout', () => {
   });
 
   it('every folder of browser specs is run by the spec file of its name', () => {
-    const specs = filesBelow('spec/project/browser', '.spec.ts').map((path) => basename(path, '.spec.ts'));
+    const specs = filesBelow('spec/project/browser', '.long.spec.ts').map((path) =>
+      basename(path, '.long.spec.ts'),
+    );
     expect(specs).to.deep.equal(browserFolders());
   });
 

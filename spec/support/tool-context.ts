@@ -96,6 +96,7 @@ export function toolContext(options: TestContextOptions = {}): TestContext {
         return Promise.resolve({ size: bytes.length, media_type: found.media_type, pieces: toPieces(bytes) });
       },
     },
+    authorities: [],
     connect: options.connect ?? (() => Promise.reject(new ToolError('no network here'))),
     fetch: options.fetch ?? (() => Promise.reject(new ToolError('no network here'))),
     command: options.command ?? (() => Promise.reject(new ToolError('no commands here'))),

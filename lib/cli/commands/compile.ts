@@ -112,12 +112,10 @@ export class CompileCommand extends CatalogCommand {
     const catalog = await loadCatalog(this.tools, readConfig(context.env), context, { file: this.mcp });
     const { compile, createModels } = await import('../lazy/compile.js');
     const { clock, modelWaits } = context;
-    const models = createModels(readModelConfig(context.env), {
-      folders: [context.cwd],
-      onWait: (name) => modelWaits.begin(name, clock),
-    });
+    const models = createModels(readModelConfig(context.env), { folders: [context.cwd] });
     const { allowCommands } = this;
-    return compile(prompt, { ...options, models, catalog, allowCommands, clock });
+    const onWait = (name: string): (() => void) => modelWaits.begin(name, clock);
+    return compile(prompt, { ...options, models, catalog, allowCommands, clock, onWait });
   }
 
   async #compileOnServer(prompt: string, options: CompileRequestOptions): Promise<CompileResult> {

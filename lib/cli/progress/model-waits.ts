@@ -1,20 +1,22 @@
 import type { Clock } from '../../common/clock.js';
+import { MODEL_LIMITS } from '../../common/limits.js';
 import { formatDuration } from '../../common/text.js';
-
-/** A request that has waited for so long is worth a line: an answer may take minutes. */
-const WORTH_SAYING_MS = 800;
+import type { LiveEvent } from '../../execution/events/event.js';
+import { toSingleLine } from '../render/text.js';
+import { formatTask } from './event-line.js';
 
 interface Wait {
   readonly of: string;
   readonly clock: Clock;
   /** Milliseconds, of the clock. */
   readonly since: number;
-  readonly timer: unknown;
 }
 
 /** The requests of a command to language models that have brought no text yet, the oldest first. */
 export class ModelWaits {
   readonly #waits = new Set<Wait>();
+  /** The waits of the calls of a run, by the name of the call. */
+  readonly #ofCalls = new Map<string, Wait>();
   /** The models of which a line has said that the command waits for them. */
   readonly #announced = new Set<string>();
   #print: ((line: string) => void) | undefined;
@@ -25,13 +27,34 @@ export class ModelWaits {
    * @param of the model, such as `openai/gpt-4o-mini`, or the server that asks it
    */
   begin(of: string, clock: Clock): () => void {
-    const wants = this.#print !== undefined && !this.#announced.has(of);
-    const timer = wants ? clock.setTimeout(() => this.#announce(of), WORTH_SAYING_MS) : undefined;
-    const wait = { of, clock, since: clock.monotonicNow(), timer };
+    const timer = clock.setTimeout(() => this.#announce(of), MODEL_LIMITS.silentWaitMs);
+    const wait = { of, clock, since: clock.monotonicNow() };
     this.#waits.add(wait);
     return () => {
-      if (this.#waits.delete(wait) && timer !== undefined) clock.clearTimeout(timer);
+      if (this.#waits.delete(wait)) clock.clearTimeout(timer);
     };
+  }
+
+  /** Reads from the events of a run which calls wait for which models. */
+  onEvent(event: LiveEvent, clock: Clock): void {
+    if (!('task_id' in event)) return;
+    const model = event.kind === 'log' ? event.waits_for : undefined;
+    // Whatever else a call does, it waits no longer; only its messages say nothing of that.
+    if (event.kind === 'log' && model === undefined) return;
+    const call = formatTask(event);
+    this.#end(call);
+    if (model === undefined) return;
+    const wait = { of: model, clock, since: clock.monotonicNow() - MODEL_LIMITS.silentWaitMs };
+    this.#ofCalls.set(call, wait);
+    this.#waits.add(wait);
+    this.#announce(model);
+  }
+
+  #end(call: string): void {
+    const wait = this.#ofCalls.get(call);
+    if (wait === undefined) return;
+    this.#ofCalls.delete(call);
+    this.#waits.delete(wait);
   }
 
   /** Prints from now on a line for each model that is waited for, once. Returns the function that ends it. */
@@ -47,16 +70,16 @@ export class ModelWaits {
     const [oldest] = this.#waits;
     if (oldest === undefined) return undefined;
     const ms = oldest.clock.monotonicNow() - oldest.since;
-    if (ms < WORTH_SAYING_MS) return undefined;
+    if (ms < MODEL_LIMITS.silentWaitMs) return undefined;
     // Tenths of seconds would only make the line restless.
     const seconds = formatDuration(Math.max(1000, 1000 * Math.floor(ms / 1000))).replace('.0 s', ' s');
     const others = this.#waits.size === 1 ? '' : ` (${this.#waits.size} requests)`;
-    return `waiting for ${oldest.of} since ${seconds}${others}`;
+    return `waiting for ${toSingleLine(oldest.of)} since ${seconds}${others}`;
   }
 
   #announce(of: string): void {
-    if (this.#announced.has(of)) return;
+    if (this.#print === undefined || this.#announced.has(of)) return;
     this.#announced.add(of);
-    this.#print?.(`waiting for ${of}`);
+    this.#print(`waiting for ${toSingleLine(of)}`);
   }
 }

@@ -1,6 +1,6 @@
 import { formatCount, formatNumber } from '../../common/text.js';
 import type { LiveEvent } from '../../execution/events/event.js';
-import { formatTask } from './display.js';
+import { formatTask } from './event-line.js';
 
 /** The most calls that the summary of a run names. */
 const MAX_NAMED = 12;

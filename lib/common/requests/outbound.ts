@@ -30,7 +30,8 @@ export interface ClientCertificate {
 export class Outbound {
   readonly #http: ProxyServer | undefined;
   readonly #https: ProxyServer | undefined;
-  readonly #authorities: readonly string[];
+  /** Certificates, as PEM, of authorities that are trusted beside the built-in ones. */
+  readonly authorities: readonly string[];
   /** Undefined when everything is reached without a proxy. */
   readonly #direct: NetworkList | undefined;
   #context: SecureContext | undefined;
@@ -38,7 +39,7 @@ export class Outbound {
   constructor({ httpProxy, httpsProxy, noProxy = [], authorities = [] }: OutboundSettings = {}) {
     this.#http = httpProxy && toProxy(httpProxy);
     this.#https = httpsProxy && toProxy(httpsProxy);
-    this.#authorities = authorities;
+    this.authorities = authorities;
     this.#direct = noProxy.includes('*') ? undefined : parseNoProxy(noProxy);
   }
 
@@ -61,7 +62,7 @@ export class Outbound {
    */
   secureContext(client?: ClientCertificate): SecureContext | undefined {
     if (client !== undefined) return this.#trust(createSecureContext(client));
-    if (this.#authorities.length === 0) return undefined;
+    if (this.authorities.length === 0) return undefined;
     this.#context ??= this.#trust(createSecureContext());
     return this.#context;
   }
@@ -69,7 +70,7 @@ export class Outbound {
   /** Certificates that `createSecureContext` is given take the place of the built-in ones; these are added to them. */
   #trust(secure: SecureContext): SecureContext {
     const { context }: { context: { addCACert(pem: string): void } } = secure;
-    for (const authority of this.#authorities) context.addCACert(authority);
+    for (const authority of this.authorities) context.addCACert(authority);
     return secure;
   }
 }

@@ -125,7 +125,15 @@ export const LiveEventSchema = Type.Union(
         Type.Number({ minimum: 0, description: 'Time until the next round; absent when there is none.' }),
       ),
     }),
-    liveEvent('log', { ...call, message: Type.String() }),
+    liveEvent('log', {
+      ...call,
+      message: Type.String(),
+      waits_for: Type.Optional(
+        text(
+          'The language model, such as `openai/gpt-4o-mini`, that the call waits for, if that is the message.',
+        ),
+      ),
+    }),
     liveEvent('text', {
       ...call,
       request: count(

@@ -1,7 +1,24 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Clock } from '../../common/clock.js';
-import { INSPECTOR_LIMITS } from '../../common/limits.js';
+
+/** The limits of the WebSockets that inform the official Stately inspector about runs. */
+export const INSPECTOR_LIMITS = {
+  /** WebSockets that may be open at once and have sent no key yet; one more closes the oldest of them. */
+  sockets: 200,
+  /** WebSockets that are informed about a run. */
+  viewers: 50,
+  /** Bytes that a page may leave unread; a page takes this much memory of its tenant. */
+  bufferBytes: 2 * 2 ** 20,
+  /** Time for the first message, with the key. */
+  keyMs: 5000,
+  /** Between two looks whether the page is still there. */
+  heartbeatMs: 30_000,
+  /** Bytes that a page may send from one heartbeat to the next, and before the first. */
+  receivedBytes: 8 * 2 ** 10,
+  /** Time for a page to read on, once its WebSocket is being closed. */
+  closeMs: 1000,
+} as const;
 
 /**
  * Disconnects a page that sends more than its few messages: the message with its key, and an answer to each heartbeat.

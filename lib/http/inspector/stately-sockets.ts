@@ -3,14 +3,13 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket, WebSocketServer } from 'ws';
 import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { isObject } from '../../common/json/json.js';
-import { INSPECTOR_LIMITS } from '../../common/limits.js';
 import { SharedLimit } from '../../common/memory/shared-limit.js';
 import { authorizeRun, type Caller } from '../auth/authenticate.js';
 import { KEY_REVOKED } from '../auth/revocation.js';
 import { writeError } from '../errors/malformed-requests.js';
 import { REQUEST_MESSAGE } from '../logging/log.js';
 import type { HttpServices } from '../services.js';
-import { closeSocket, ReceivedLimit } from './socket-limits.js';
+import { closeSocket, INSPECTOR_LIMITS, ReceivedLimit } from './socket-limits.js';
 import { StatelyViewer } from './stately-viewer.js';
 
 /** The path of the WebSocket; `run` in its query names the run. */

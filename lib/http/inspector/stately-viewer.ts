@@ -1,9 +1,8 @@
 import type { WebSocket } from 'ws';
 import { fairYield } from '../../common/scheduling/run-in-slices.js';
-import { INSPECTOR_LIMITS } from '../../common/limits.js';
 import type { StatelyFeed } from '../../runs/inspection/stately-feed.js';
 import type { HttpServices } from '../services.js';
-import { closeSocket, type ReceivedLimit } from './socket-limits.js';
+import { closeSocket, INSPECTOR_LIMITS, type ReceivedLimit } from './socket-limits.js';
 
 const SETTLED = 1000;
 const TRY_AGAIN_LATER = 1013;

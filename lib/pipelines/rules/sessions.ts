@@ -5,9 +5,20 @@ import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.
 import type { Path } from '../../definition/problems/problem.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
+import type { KeyLookup } from '../check-context.js';
 import type { Upstream } from '../flow/waves.js';
 import { isPipelineCall } from './pipeline-calls.js';
-import { hasUnknownStoreKey, type StoreOrder, type StoringTask } from './stores.js';
+import { hasUnknownStoreKey, type StoringTask } from './stores.js';
+
+/** When tasks run and store session keys, if they do. */
+export interface StoreOrder {
+  /** The number of the wave of each task. */
+  readonly waveOf: ReadonlyMap<string, number>;
+  /** The tasks that store each key. */
+  readonly stores: ReadonlyMap<string, readonly StoringTask[]>;
+  /** Keys that exist when the run starts, of which the values are unknown. */
+  readonly session: KeyLookup;
+}
 
 /**
  * Compares the waves that read a session key with those that store it (D9). Templates do not order a reader after the

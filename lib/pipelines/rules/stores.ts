@@ -1,7 +1,6 @@
 import { getOrThrow } from '../../definition/assert.js';
 import type { Path } from '../../definition/problems/problem.js';
 import { store } from '../../tools/builtin/values/store.js';
-import type { KeyLookup } from '../check-context.js';
 import type { DraftTask, PipelineDraft } from '../draft.js';
 
 /** A `store` task with a literal key. */
@@ -16,16 +15,6 @@ interface Store {
 export interface StoringTask extends Store {
   /** Index of the task's wave. */
   readonly wave: number;
-}
-
-/** When tasks run and store session keys, if they do. */
-export interface StoreOrder {
-  /** The number of the wave of each task. */
-  readonly waveOf: ReadonlyMap<string, number>;
-  /** The tasks that store each key. */
-  readonly stores: ReadonlyMap<string, readonly StoringTask[]>;
-  /** Keys that exist when the run starts, of which the values are unknown. */
-  readonly session: KeyLookup;
 }
 
 export function listStores(draft: PipelineDraft, waveOf: ReadonlyMap<string, number>): StoringTask[] {

@@ -3,7 +3,8 @@ import { pathFromValue } from '../../definition/template/expressions/operand.js'
 import type { KeyLookup } from '../check-context.js';
 import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
 import { isPipelineCall } from '../rules/pipeline-calls.js';
-import { hasUnknownStoreKey, type StoreOrder, type StoringTask } from '../rules/stores.js';
+import type { StoreOrder } from '../rules/sessions.js';
+import { hasUnknownStoreKey, type StoringTask } from '../rules/stores.js';
 import type { PipelineShapes, ReadValue } from './pipeline-shapes.js';
 
 /** A value of the session, which one task of the pipeline stores. */

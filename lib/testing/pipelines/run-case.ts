@@ -55,7 +55,7 @@ export interface CaseSetup {
 const refuseNetwork = (): Promise<never> =>
   Promise.reject(ToolError.nonRetryable('tests of pipelines reach no network'));
 
-const NO_NETWORK: NetworkAccess = { fetch: refuseNetwork, connect: refuseNetwork };
+const NO_NETWORK: NetworkAccess = { fetch: refuseNetwork, connect: refuseNetwork, authorities: [] };
 
 const NO_MODELS: ModelAccess = {
   assertConfigured: () => undefined,

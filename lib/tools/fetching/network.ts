@@ -40,6 +40,8 @@ export interface NetworkAccess {
   fetch(url: string, options: FetchOptions, caller: FetchCaller): Promise<FetchedResponse>;
   /** As `connect` of a tool's context does. */
   connect(host: string, port: number, caller: ConnectCaller): Promise<Socket>;
+  /** As `authorities` of a tool's context. */
+  readonly authorities: readonly string[];
 }
 
 export interface NetworkOptions extends AddressRules {
@@ -65,10 +67,12 @@ export function networkAccess(options: NetworkOptions = {}): NetworkAccess {
 }
 
 class GuardedNetwork implements NetworkAccess {
+  readonly authorities: readonly string[];
   readonly #routes: TenantRoutes;
   readonly #inFlight: ConcurrencyLimiter;
 
   constructor({ inFlight, ...rules }: NetworkOptions) {
+    this.authorities = rules.outbound?.authorities ?? [];
     this.#routes = new TenantRoutes(rules);
     const limit = inFlight ?? shareLimit(FETCH_LIMITS.inFlight);
     this.#inFlight = new ConcurrencyLimiter(limit, stoppedError);

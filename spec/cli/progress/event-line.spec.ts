@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { formatEvent } from '../../../lib/cli/progress/display.js';
+import { formatEvent } from '../../../lib/cli/progress/event-line.js';
 import { createStyle } from '../../../lib/cli/render/terminal.js';
 import { createTerminal } from '../render/terminal.js';
 import { stamp, type UnstampedEvent } from './stamped-event.js';

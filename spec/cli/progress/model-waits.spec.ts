@@ -4,9 +4,11 @@ import { CompileLine } from '../../../lib/cli/progress/compile-line.js';
 import { openDisplay } from '../../../lib/cli/progress/display.js';
 import { ModelWaits } from '../../../lib/cli/progress/model-waits.js';
 import { PipelineRunView } from '../../../lib/cli/progress/run-view.js';
+import type { LiveEvent } from '../../../lib/execution/events/event.js';
 import { settle } from '../../support/deferred.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { Recorder, Screen } from '../invoke.js';
+import { stamp } from './stamped-event.js';
 
 const MODEL = 'openai/gpt-4o-mini';
 
@@ -59,6 +61,25 @@ describe('the models that a command waits for', () => {
     expect(stderr.text).to.equal(`waiting for ${MODEL}\n`);
     display.close();
     expect(clock.pending).to.equal(0);
+  });
+
+  it('are read from the events of a run, local or of a server, until the call does something else', () => {
+    const stderr = new Recorder();
+    const display = open(stderr);
+    const waitsOf = (item: number): LiveEvent =>
+      stamp({ kind: 'log', task_id: 'ask', item, message: `waits for ${MODEL}`, waits_for: MODEL });
+    clock.advance(5000);
+    display.onEvent(waitsOf(1));
+    display.onEvent(waitsOf(2));
+    display.onEvent(stamp({ kind: 'log', task_id: 'ask', item: 1, message: 'page 3' }));
+    expect(stderr.text).to.equal(`waiting for ${MODEL}\n`);
+    clock.advance(1200);
+    expect(waits.describe()).to.equal(`waiting for ${MODEL} since 2 s (2 requests)`);
+    display.onEvent(stamp({ kind: 'text', task_id: 'ask', item: 1, request: 1, text: 'hi' }));
+    expect(waits.describe()).to.equal(`waiting for ${MODEL} since 2 s`);
+    display.onEvent(stamp({ kind: 'item', task_id: 'ask', item: 2, phase: 'fail', attempt: 1, error: 'x' }));
+    expect(waits.describe()).to.equal(undefined);
+    display.close();
   });
 
   it('get no line with --json and --quiet', () => {

@@ -7,6 +7,7 @@ import { Registry } from 'prom-client';
 import { parseSamples, readSamples, under } from '../../telemetry/exposition.js';
 import type { ModelAccess, ModelCaller } from '../../../lib/models/models.js';
 import { defineTool } from '../../../lib/tools/tool.js';
+import { ManualClock } from '../../support/manual-clock.js';
 import { deferred, settle } from '../../support/deferred.js';
 import { catchRejection, collectUnhandledRejections } from '../../support/rejection.js';
 import { startRun, type TestRun } from '../../support/runs/start-run.js';
@@ -49,6 +50,34 @@ describe('what a run uses of language models (D50)', () => {
       { requests: 1, task_id: 'job' },
       { requests: 1, task_id: 'job' },
     ]);
+  });
+
+  it('has an event that names the model, when its answer has not begun after 0.8 s', async () => {
+    const asked = deferred<void>();
+    const answer = deferred<void>();
+    const echo = modelAccess({ WAVETRAIN_MODEL: 'mock/echo' });
+    const models: ModelAccess = {
+      assertConfigured: () => undefined,
+      generate: async (request, caller) => {
+        const answered = caller.onWait?.('openai/slow');
+        asked.resolve();
+        await answer.promise;
+        answered?.();
+        return await echo.generate(request, caller);
+      },
+    };
+    const clock = new ManualClock();
+    const job = '{id: job, tool: llm_job, inputs: {prompt: hi, system: ""}}';
+    const run = await startRun(job, { executor: { models, clock } });
+    await asked.promise;
+    clock.advance(799);
+    expect(run.events.filter(({ kind }) => kind === 'log')).to.deep.equal([]);
+    clock.advance(1);
+    const [wait] = run.events.filter(({ kind }) => kind === 'log');
+    expect(wait).to.include({ task_id: 'job', message: 'waits for openai/slow', waits_for: 'openai/slow' });
+    answer.resolve();
+    await run.executor.getResult(run.runId);
+    expect(run.events.filter(({ kind }) => kind === 'log')).to.have.length(1);
   });
 
   it('includes that of pipelines within a task', async () => {

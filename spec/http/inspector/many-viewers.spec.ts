@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { INSPECTION_LIMITS, INSPECTOR_LIMITS } from '../../../lib/common/limits.js';
+import { INSPECTION_LIMITS } from '../../../lib/common/limits.js';
+import { INSPECTOR_LIMITS } from '../../../lib/http/inspector/socket-limits.js';
 import { FLUSH_DELAY_MS } from '../../../lib/http/sse/streams.js';
 import { ControlledServer } from '../support/controlled-server.js';
 import { EventReader } from '../support/event-reader.js';

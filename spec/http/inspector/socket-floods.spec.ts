@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { INSPECTOR_LIMITS } from '../../../lib/common/limits.js';
+import { INSPECTOR_LIMITS } from '../../../lib/http/inspector/socket-limits.js';
 import { settle } from '../../support/deferred.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
 import { ControlledServer } from '../support/controlled-server.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
-import { INSPECTOR_LIMITS } from '../../../lib/common/limits.js';
+import { INSPECTOR_LIMITS } from '../../../lib/http/inspector/socket-limits.js';
 import { settle } from '../../support/deferred.js';
 import { RawSocket } from '../../support/http/raw-socket.js';
 import { ControlledServer } from '../support/controlled-server.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
 import type { WebSocket } from 'ws';
-import { INSPECTOR_LIMITS } from '../../../lib/common/limits.js';
+import { INSPECTOR_LIMITS } from '../../../lib/http/inspector/socket-limits.js';
 import { StatelyViewer } from '../../../lib/http/inspector/stately-viewer.js';
 import { ControlledRuns } from '../../runs/controlled-runs.js';
 

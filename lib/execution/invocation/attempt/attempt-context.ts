@@ -10,7 +10,7 @@ import { toJsonOutput } from '../json-output.js';
 import { eventLoopBudget } from '../../run/event-loop-budget.js';
 import type { CallingAttempt, InvocationServices, StoppableRun } from '../../run-context.js';
 import { NO_WRITES, type Write } from '../../session/session-overrides.js';
-import { AnswerText } from './answer-text.js';
+import { ModelEvents } from './model-events.js';
 import { findNameOwner } from '../files/artifact-names.js';
 import type { Call } from '../call.js';
 import { InvocationModels } from './invocation-models.js';
@@ -122,6 +122,10 @@ export class AttemptContext implements ToolContext, CallingAttempt {
     return this.#outside.connect;
   }
 
+  get authorities(): ToolContext['authorities'] {
+    return this.#outside.authorities;
+  }
+
   get connections(): ToolContext['connections'] {
     return this.#outside.connections;
   }
@@ -161,26 +165,28 @@ export class AttemptContext implements ToolContext, CallingAttempt {
     const { journal } = this.#services;
     const { tenant_id, clock, pauseTimeout, task_id, item_index: index } = this;
     const place = { task_id, ...(index !== null && { item: index }) };
-    const text = new AnswerText(this.#services, place, () => ++this.#modelRequests);
+    const events = new ModelEvents(this.#services, place, () => ++this.#modelRequests);
     const onUsage = (model: string, usage: TokenCounts): void => {
-      text.flush();
+      events.flush();
       journal.addUsage(model, usage);
       journal.write({ kind: 'usage', ...place, usage: { model, requests: 1, ...usage } });
     };
     const onText = (part: string): void => {
       request.onText?.(part);
-      text.add(part);
+      events.add(part);
     };
     // Thousands of prompts may wait for the provider.
     const bytes = measureRequest(request);
     this.holdMemory(bytes);
     this.#modelController ??= new AbortController();
     const { signal } = this.#modelController;
-    const caller = { tenant_id, clock, signal, pauseTimeout, onUsage, onRequest: () => text.begin() };
+    const onRequest = (): void => events.begin();
+    const onWait = (model: string): (() => void) => events.waitFor(model);
+    const caller = { tenant_id, clock, signal, pauseTimeout, onUsage, onRequest, onWait };
     try {
       return await this.#models.generate({ ...request, onText }, caller);
     } finally {
-      text.flush();
+      events.flush();
       this.#releaseMemory(bytes);
     }
   }

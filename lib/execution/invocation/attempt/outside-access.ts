@@ -4,7 +4,7 @@ import type { ArtifactContent, WrittenArtifact } from '../../../tools/files/arti
 import type { ToolContext } from '../../../tools/tool.js';
 import type { InvocationServices } from '../../run-context.js';
 
-type Outside = 'files' | 'fetch' | 'connect' | 'connections' | 'command';
+type Outside = 'files' | 'fetch' | 'connect' | 'authorities' | 'connections' | 'command';
 
 /**
  * Gives the tool of an attempt what is outside of its run: files, hosts, databases and object stores, and programs, each
@@ -37,6 +37,10 @@ export class OutsideAccess implements Pick<ToolContext, Outside> {
       const { tenant_id: tenantId, signal } = this.#attempt;
       return network.connect(host, port, { tenantId, clock, signal });
     };
+  }
+
+  get authorities(): ToolContext['authorities'] {
+    return this.#services.dependencies.network.authorities;
   }
 
   get connections(): ToolContext['connections'] {

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TemporaryFolder } from '../../../support/temporary-folder.js';
@@ -55,6 +55,7 @@ export async function startMariadb(): Promise<PostgresServer | string> {
   await untilListening(port);
   return {
     port,
+    authority: readFileSync(made.certificate, 'utf8'),
     url: `mysql://wave:${PASSWORD}@127.0.0.1:${port}/shop`,
     stop: () => {
       server.kill('SIGKILL');

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeCertificate } from './certificate.js';
 import { freePort, serverUser } from './server-process.js';
@@ -10,6 +10,8 @@ const PASSWORD = 'sesame-98765';
 /** A server of PostgreSQL for specs, on the loopback address. */
 export interface PostgresServer {
   readonly port: number;
+  /** The certificate, as PEM, that the server shows, which nobody but the server has signed. */
+  readonly authority: string;
   readonly url: string;
   stop(): void;
 }
@@ -52,6 +54,7 @@ export async function startPostgres(): Promise<PostgresServer | string> {
   run('pg_ctl', '-D', data, '-w', '-l', folder.at('log'), '-o', settings, 'start');
   return {
     port,
+    authority: readFileSync(made.certificate, 'utf8'),
     url: `postgres://wave:${PASSWORD}@127.0.0.1:${port}/postgres`,
     stop: () => {
       run('pg_ctl', '-D', data, '-w', '-m', 'immediate', 'stop');

@@ -48,6 +48,7 @@ export function createSqlTools(
     const context: SqlContext = {
       ...created,
       clock: systemClock,
+      authorities: access.authorities,
       connect: (host, port) => access.connect(host, port, caller),
     };
     const given = { params: {}, max_rows: 1000, files: {}, ...inputs };

@@ -1,3 +1,4 @@
+import { rootCertificates } from 'node:tls';
 import { ToolError } from '../../../../common/errors.js';
 import { withoutBrackets } from '../../../../common/requests/network-list.js';
 import { joinFirst } from '../../../../common/text.js';
@@ -13,6 +14,20 @@ export interface ServerAddress {
   readonly password: string;
   readonly database: string;
   readonly tls: TlsMode;
+}
+
+/**
+ * Says how a driver checks the certificate of the server.
+ *
+ * @param authorities PEM, trusted beside the built-in ones
+ */
+export function certificateChecks(
+  tls: TlsMode,
+  authorities: readonly string[],
+): { rejectUnauthorized: boolean; ca?: string[] } {
+  if (tls !== 'verify-full') return { rejectUnauthorized: false };
+  if (authorities.length === 0) return { rejectUnauthorized: true };
+  return { rejectUnauthorized: true, ca: [...rootCertificates, ...authorities] };
 }
 
 const PARAMETERS = ['sslmode'];

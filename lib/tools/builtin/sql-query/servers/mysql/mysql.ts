@@ -5,7 +5,7 @@ import { cutText } from '../../../../../common/text.js';
 import type { ToolContext } from '../../../../tool.js';
 import type { SqlDatabase, SqlSession } from '../../database.js';
 import { SQL_LIMITS } from '../../limits.js';
-import type { ServerAddress } from '../server-address.js';
+import { certificateChecks, type ServerAddress } from '../server-address.js';
 import { findServer, MAX_MESSAGE, ServerSession } from '../server-session.js';
 import type { BoundStatement } from '../../statement.js';
 import { MYSQL } from '../../tokens.js';
@@ -25,24 +25,24 @@ export const mysql: SqlDatabase = {
 async function connect(address: ServerAddress, readOnly: boolean, context: ToolContext): Promise<SqlSession> {
   const { createConnection } = (await import('mysql2')).default;
   const socket = await context.connect(address.host, address.port);
-  const session = new MysqlSession(createConnection, address, socket, readOnly);
+  const options = createOptions(address, context.authorities);
+  const session = new MysqlSession(createConnection, options, socket, readOnly);
   await session.begin('MySQL', context);
   return session;
 }
 
 function createOptions(
   { host, port, user, password, database, tls }: ServerAddress,
-  stream: Socket,
+  authorities: readonly string[],
 ): ConnectionOptions {
   return {
-    stream,
     host,
     port,
     user,
     password,
     ...(database !== '' && { database }),
     ...(tls !== 'disable' && {
-      ssl: { rejectUnauthorized: tls === 'verify-full', verifyIdentity: tls === 'verify-full' },
+      ssl: { ...certificateChecks(tls, authorities), verifyIdentity: tls === 'verify-full' },
     }),
     rowsAsArray: true,
     supportBigNumbers: true,
@@ -59,17 +59,22 @@ function createOptions(
 class MysqlSession extends ServerSession {
   readonly #connection: Connection;
   readonly #createConnection: CreateConnection;
-  readonly #address: ServerAddress;
+  readonly #options: ConnectionOptions;
   readonly #readOnly: boolean;
   #cursor: MysqlCursor | undefined;
   #rowLimit = 0;
 
-  constructor(createConnection: CreateConnection, address: ServerAddress, socket: Socket, readOnly: boolean) {
+  constructor(
+    createConnection: CreateConnection,
+    options: ConnectionOptions,
+    socket: Socket,
+    readOnly: boolean,
+  ) {
     super(socket);
     this.#createConnection = createConnection;
-    this.#address = address;
+    this.#options = options;
     this.#readOnly = readOnly;
-    this.#connection = createConnection(createOptions(address, socket));
+    this.#connection = createConnection({ ...options, stream: socket });
     const onLost = (error: unknown): void => {
       this.fail(error);
       this.#cursor?.fail(error);
@@ -117,11 +122,11 @@ class MysqlSession extends ServerSession {
 
   #kill(host: string, threadId: number): Promise<void> {
     return new Promise((resolve) => {
-      const socket = connectSocket({ host, port: this.#address.port });
+      const socket = connectSocket({ host, port: this.#options.port ?? 0 });
       socket.setTimeout(SQL_LIMITS.cancelMs, () => socket.destroy());
       socket.on('error', () => resolve());
       socket.on('close', () => resolve());
-      const other = this.#createConnection(createOptions(this.#address, socket));
+      const other = this.#createConnection({ ...this.#options, stream: socket });
       other.on('error', () => resolve());
       other.query(`KILL ${threadId}`, () => socket.destroy());
     });

@@ -5,7 +5,7 @@ import { cutText } from '../../../../../common/text.js';
 import type { ToolContext } from '../../../../tool.js';
 import type { SqlDatabase, SqlSession } from '../../database.js';
 import { SQL_LIMITS } from '../../limits.js';
-import type { ServerAddress } from '../server-address.js';
+import { certificateChecks, type ServerAddress } from '../server-address.js';
 import { findServer, MAX_MESSAGE, ServerSession } from '../server-session.js';
 import type { BoundStatement } from '../../statement.js';
 import { POSTGRES } from '../../tokens.js';
@@ -36,7 +36,7 @@ async function connect(address: ServerAddress, readOnly: boolean, context: ToolC
     // A function: without a password, pg would look into the environment and the home folder of the server.
     password: () => password,
     database: database === '' ? user : database,
-    ssl: tls !== 'disable' && { rejectUnauthorized: tls === 'verify-full' },
+    ssl: tls !== 'disable' && certificateChecks(tls, context.authorities),
     application_name: 'wavetrain',
     stream: () => socket,
   });

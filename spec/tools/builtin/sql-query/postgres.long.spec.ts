@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Outbound } from '../../../../lib/common/requests/outbound.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { type PostgresServer, startPostgres } from './postgres-server.js';
 import { skipSuite } from './server-process.js';
@@ -44,6 +45,14 @@ describe('sql_query of PostgreSQL (D92)', () => {
     expect(refused)
       .to.have.property('message')
       .that.matches(/^no connection to PostgreSQL: self.signed certificate/);
+  });
+
+  it('trusts the authorities of the operator with verify-full', async () => {
+    const outbound = new Outbound({ authorities: [server.authority] });
+    const tools = createSqlTools({ allows: (address) => address === '127.0.0.1', outbound });
+    const answer = await tools.query({ url: `${url}?sslmode=verify-full`, query: 'select 1 as one' });
+    expect(answer.rows).to.deep.equal([{ one: 1 }]);
+    await tools.pool.close();
   });
 
   it('keeps the types of values: long integers and decimals as texts, times as ISO texts', async () => {

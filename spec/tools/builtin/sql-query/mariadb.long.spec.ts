@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Outbound } from '../../../../lib/common/requests/outbound.js';
 import { catchRejection } from '../../../support/rejection.js';
 import { startMariadb } from './mariadb-server.js';
 import type { PostgresServer } from './postgres-server.js';
@@ -49,6 +50,14 @@ describe('sql_query of MySQL and MariaDB (D92)', () => {
     expect(refused)
       .to.have.property('message')
       .that.matches(/^no connection to MySQL: self.signed certificate/);
+  });
+
+  it('trusts the authorities of the operator with verify-full', async () => {
+    const outbound = new Outbound({ authorities: [server.authority] });
+    const tools = createSqlTools({ allows: (address) => address === '127.0.0.1', outbound });
+    const answer = await tools.query({ url: `${url}?sslmode=verify-full`, query: 'select 1 as one' });
+    expect(answer.rows).to.deep.equal([{ one: 1 }]);
+    await tools.pool.close();
   });
 
   it('keeps the types of values, and binds params', async () => {

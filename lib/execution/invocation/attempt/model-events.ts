@@ -1,3 +1,4 @@
+import { MODEL_LIMITS } from '../../../common/limits.js';
 import type { InvocationServices } from '../../run-context.js';
 
 /** So much text makes an event of its own, or so much time: a model may send a thousand parts a second. */
@@ -6,8 +7,11 @@ const EVENT_MS = 100;
 
 type Place = { readonly task_id: string; readonly item?: number };
 
-/** Writes the text of a model's answers into the live events as it arrives, several parts at once (D29). */
-export class AnswerText {
+/**
+ * Writes the requests of an attempt to language models into the live events (D29): which model they wait for, and the text
+ * of answers as it arrives, several parts at once.
+ */
+export class ModelEvents {
   readonly #services: InvocationServices;
   readonly #place: Place;
   readonly #nextRequest: () => number;
@@ -20,6 +24,19 @@ export class AnswerText {
     this.#services = services;
     this.#place = place;
     this.#nextRequest = nextRequest;
+  }
+
+  /** Call when a model is asked; the returned function when it has begun to answer, or the request has ended. */
+  waitFor(model: string): () => void {
+    const { clock } = this.#services.dependencies;
+    const timer = clock.setTimeout(() => this.#reportWait(model), MODEL_LIMITS.silentWaitMs);
+    return () => clock.clearTimeout(timer);
+  }
+
+  #reportWait(model: string): void {
+    const { journal } = this.#services;
+    if (!journal.isObserved) return;
+    journal.write({ kind: 'log', ...this.#place, message: `waits for ${model}`, waits_for: model });
   }
 
   /** Call before a request is sent, also when it is repeated: its text begins anew. */
