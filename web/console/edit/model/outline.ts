@@ -156,6 +156,6 @@ function toDeclaration(value: unknown): ParamDeclaration {
 }
 
 /** Returns true for an object with keys: neither null nor a list. */
-export function isJsonObject(value: unknown): value is JsonObject {
+function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
