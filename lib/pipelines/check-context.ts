@@ -1,4 +1,5 @@
 import { CheckBudget } from '../common/json-schema/check-budget.js';
+import type { ValueShape } from '../definition/shapes/shape.js';
 import type { Catalog } from '../tools/catalog.js';
 import type { PipelineDraft } from './draft.js';
 import type { Pipeline, RunValues } from './pipeline.js';
@@ -26,6 +27,13 @@ export interface KeyLookup {
   has(key: string): boolean;
 }
 
+/** The value of a session key that is stored before the pipeline runs. */
+export interface EarlierValue {
+  readonly shape: ValueShape;
+  /** As in `task "rows" of sub-pipeline "ingest"`. */
+  readonly storedBy: string;
+}
+
 /** The check of a definition depends on these besides the definition. */
 export interface CheckContext {
   readonly catalog: Catalog;
@@ -37,6 +45,8 @@ export interface CheckContext {
   readonly inputHint: string;
   /** Session keys that exist when the run starts (D9). */
   readonly session: KeyLookup;
+  /** Session keys that other pipelines of the plan store before, as far as their shapes are known. */
+  readonly earlier?: ReadonlyMap<string, EarlierValue> | undefined;
   /** Names of secrets; undefined when nobody knows before the run (D61). */
   readonly secrets: KeyLookup | undefined;
   /** The same as in {@link CheckOptions}. */

@@ -196,7 +196,7 @@ export function* checkTaskRules(
   layering: ListedLayering,
   context: RuleContext,
 ): Findings {
-  const { catalog, inputKeys, inputHint, nameHints, session, secrets, depth, heldPool } = context;
+  const { catalog, inputKeys, inputHint, nameHints, session, earlier, secrets, depth, heldPool } = context;
   const { paramBudget, suggestions, nested } = context;
   const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
   yield* checkTasks(draft, catalog, suggestions);
@@ -216,7 +216,7 @@ export function* checkTaskRules(
     const waves = joinWaves(layering.waves, layering.handlers);
     const waveOf = numberWaves(waves);
     const stores = groupBy(listStores(draft, waveOf), ({ key }) => key);
-    const order = { waveOf, stores, session };
+    const order = { waveOf, stores, session, earlier };
     yield* checkSessions(draft, order);
     const unreliable =
       stores.size === 0 ? new Map<string, string>() : yield* findUnreliable(draft, () => undefined);

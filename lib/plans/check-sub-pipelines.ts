@@ -21,6 +21,7 @@ import type { CheckContext } from '../pipelines/check-context.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Catalog } from '../tools/catalog.js';
 import { type DraftSubPipeline, type PlanDraft, uniqueSubPipelines } from './draft.js';
+import { StoredKeys } from './stored-keys.js';
 import type { PipelineInput } from './plan.js';
 import type { KeyContext } from './rules/keys.js';
 
@@ -38,6 +39,11 @@ export interface PlanCheckContext extends KeyContext {
   readonly onRead: CheckContext['onRead'];
 }
 
+/** With what the sub-pipelines store that were checked before. */
+interface SubPipelineContext extends PlanCheckContext {
+  readonly stored: StoredKeys;
+}
+
 export interface SubPipelineCheck {
   readonly subPipeline: DraftSubPipeline;
   /** Undefined when the pipeline is missing or not valid. */
@@ -49,21 +55,31 @@ export interface SubPipelineCheck {
   readonly problems: readonly Problem[];
 }
 
-/** Checks the pipeline of each sub-pipeline, inline or not, as `checkPipeline` does (D8, D46). `base` leads to the plan. */
+/**
+ * Checks the pipeline of each sub-pipeline, inline or not, as `checkPipeline` does (D8, D46), those that store keys before those
+ * that read them. `base` leads to the plan.
+ *
+ * @param order the names of sub-pipelines as they run; those on a cycle are not in it
+ */
 export function* checkSubPipelines(
   { subPipelines }: PlanDraft,
+  order: readonly string[],
   source: Source,
   base: Path,
-  context: PlanCheckContext,
+  plan: PlanCheckContext,
 ): CheckSteps<SubPipelineCheck[]> {
   const unquotedIn = groupUnquotedByEntry(source, base, { list: 'sub_pipelines', field: ['pipeline'] });
-  const checks: SubPipelineCheck[] = [];
+  const checks = new Map<DraftSubPipeline, SubPipelineCheck>();
   const found = new ProblemList<Problem>();
+  const stored = new StoredKeys(plan.writers, plan.session);
+  const context = { ...plan, stored };
   const add = (check: SubPipelineCheck): void => {
-    checks.push(check);
-    for (const problem of check.problems) found.add(problem);
+    const { subPipeline, pipeline, problems } = check;
+    checks.set(subPipeline, check);
+    for (const problem of problems) found.add(problem);
+    if (pipeline !== undefined && !plan.isChecked) stored.add(subPipeline, pipeline);
   };
-  for (const subPipeline of subPipelines) {
+  for (const subPipeline of sortByOrder(subPipelines, order)) {
     yield;
     const { id, name, path, inline } = subPipeline;
     if (found.isFull) add(unchecked(subPipeline));
@@ -79,7 +95,16 @@ export function* checkSubPipelines(
       add(unchecked(subPipeline));
     }
   }
-  return checks;
+  return subPipelines.flatMap((subPipeline) => checks.get(subPipeline) ?? []);
+}
+
+function sortByOrder(
+  subPipelines: readonly DraftSubPipeline[],
+  order: readonly string[],
+): readonly DraftSubPipeline[] {
+  const places = new Map(order.map((name, place) => [name, place]));
+  const placeOf = ({ name }: DraftSubPipeline): number => places.get(name) ?? order.length;
+  return subPipelines.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
 function unchecked(subPipeline: DraftSubPipeline): SubPipelineCheck {
@@ -90,7 +115,7 @@ function* checkInline(
   subPipeline: DraftSubPipeline,
   source: Source,
   pointer: string,
-  context: PlanCheckContext,
+  context: SubPipelineContext,
 ): CheckSteps<SubPipelineCheck> {
   const { id, file, path } = subPipeline;
   const locate = (problem: Problem): Problem => ({ ...problem, path: `${pointer}${problem.path}` });
@@ -105,7 +130,7 @@ function* checkInline(
 function* checkExternal(
   subPipeline: DraftSubPipeline,
   input: PipelineInput | undefined,
-  context: PlanCheckContext,
+  context: SubPipelineContext,
 ): CheckSteps<SubPipelineCheck> {
   const { id, path, file } = subPipeline;
   const planPath = file === undefined ? path : [...path, 'file'];
@@ -130,7 +155,7 @@ function* checkSubPipeline(
   subPipeline: DraftSubPipeline,
   source: Source,
   planPath: Path,
-  context: PlanCheckContext,
+  context: SubPipelineContext,
   locate: (problem: Problem) => Problem,
 ): CheckSteps<SubPipelineCheck> {
   const empty = unchecked(subPipeline);
@@ -146,6 +171,7 @@ function* checkSubPipeline(
     suppliedInputs: [],
     inputHint: `give it a default under "inputs", or pass it in the "inputs" of sub-pipeline "${subPipeline.id}"`,
     session: { has: (key) => reads.has(key) || context.session.has(key) },
+    earlier: context.stored.readBy(subPipeline),
     secrets: context.secrets,
     isChecked: context.isChecked,
     depth: 0,

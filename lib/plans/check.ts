@@ -129,9 +129,9 @@ export function* checkPlanSourceInSteps(source: Source, options: PlanCheckOption
   const needs = computeNeeds(draft, writers);
   const layering = yield* computeWaves(needs);
   const context = createContext(draft, writers, options);
-  const checks = yield* checkSubPipelines(draft, source, root.path, context);
-  const cycle = layering.ok ? [] : [describeCycle(layering, draft, writers)];
   const order = computeOrder(needs);
+  const checks = yield* checkSubPipelines(draft, order, source, root.path, context);
+  const cycle = layering.ok ? [] : [describeCycle(layering, draft, writers)];
   const skipRules = findRules(draft, order, checks, writers);
   const rules = applyRules(root.definition, draft, checks, skipRules, context);
   const diagnostics = context.isChecked ? [] : yield* collectFindings(rules);

@@ -39,7 +39,7 @@ export class ModelWaits {
   onEvent(event: LiveEvent, clock: Clock): void {
     if (!('task_id' in event)) return;
     const model = event.kind === 'log' ? event.waits_for : undefined;
-    // Whatever else a call does, it waits no longer; only its messages say nothing of that.
+    // A call that does anything else waits no longer; a message alone says nothing of that.
     if (event.kind === 'log' && model === undefined) return;
     const call = formatTask(event);
     this.#end(call);

@@ -72,7 +72,7 @@ function* warnOfSession(
   const mistake = findMistake(read, budget, suggestions);
   if (mistake === undefined) return;
   const { reason, meant } = mistake;
-  const message = `{{${source}}}: ${reason}, as task "${read.storedBy}" stores it`;
+  const message = `{{${source}}}: ${reason}, as ${read.storedBy} stores it`;
   const hint = meant === undefined ? undefined : hintRename(source, meant);
   yield { code: 'unknown_reference', severity: 'warning', message, path, at, hint };
 }

@@ -5,7 +5,7 @@ import type { Diagnostic, Findings } from '../../definition/problems/diagnostic.
 import type { Path } from '../../definition/problems/problem.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { type DraftTask, listReferences, type PipelineDraft } from '../draft.js';
-import type { KeyLookup } from '../check-context.js';
+import type { EarlierValue, KeyLookup } from '../check-context.js';
 import type { Upstream } from '../flow/waves.js';
 import { isPipelineCall } from './pipeline-calls.js';
 import { hasUnknownStoreKey, type StoringTask } from './stores.js';
@@ -16,8 +16,10 @@ export interface StoreOrder {
   readonly waveOf: ReadonlyMap<string, number>;
   /** The tasks that store each key. */
   readonly stores: ReadonlyMap<string, readonly StoringTask[]>;
-  /** Keys that exist when the run starts, of which the values are unknown. */
+  /** Keys that exist when the run starts. */
   readonly session: KeyLookup;
+  /** Such keys whose shapes are known. */
+  readonly earlier?: ReadonlyMap<string, EarlierValue> | undefined;
 }
 
 /**

@@ -1,31 +1,29 @@
 import type { ValueShape } from '../../definition/shapes/shape.js';
 import { pathFromValue } from '../../definition/template/expressions/operand.js';
-import type { KeyLookup } from '../check-context.js';
+import type { EarlierValue, KeyLookup } from '../check-context.js';
 import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
 import { isPipelineCall } from '../rules/pipeline-calls.js';
 import type { StoreOrder } from '../rules/sessions.js';
 import { hasUnknownStoreKey, type StoringTask } from '../rules/stores.js';
 import type { PipelineShapes, ReadValue } from './pipeline-shapes.js';
 
-/** A value of the session, which one task of the pipeline stores. */
-export interface StoredValue extends ReadValue {
-  readonly storedBy: string;
-}
+/** A value of the session, which one task stores. */
+export type StoredValue = ReadValue & EarlierValue;
 
 /**
- * The shapes of session keys that one task stores before they are read. They hold for each run whose `session` does not bring the
+ * The shapes of session keys that one task of the pipeline, or of another one of the plan, stores before they are read. They hold for each run whose `session` does not bring the
  * key: whoever submits the run may bring any, so that nothing follows from them but warnings (D13).
  */
 export class StoredShapes {
   readonly #shapes: PipelineShapes;
-  readonly #waveOf: ReadonlyMap<string, number>;
   readonly #stores: ReadonlyMap<string, StoringTask>;
+  readonly #order: StoreOrder;
 
   /** @param unreliable tasks of which a run may lack the output although it goes on */
   constructor(draft: PipelineDraft, shapes: PipelineShapes, order: StoreOrder, unreliable: KeyLookup) {
-    const { waveOf, stores, session } = order;
+    const { stores, session } = order;
     this.#shapes = shapes;
-    this.#waveOf = waveOf;
+    this.#order = order;
     const mayBeOther = (key: string): boolean => draft.reads.has(key) || session.has(key);
     this.#stores = draft.tasks.some(mayStoreAnyKey)
       ? new Map()
@@ -39,12 +37,20 @@ export class StoredShapes {
   ): StoredValue | undefined {
     if (reference.kind !== 'session' || hasFallback || reader.list !== 'tasks') return undefined;
     const { key } = reference;
-    const store = this.#stores.get(key);
-    const wave = this.#waveOf.get(reader.id);
-    if (store === undefined || wave === undefined || store.wave >= wave) return undefined;
-    const shape = this.#shapeOf(store);
+    const value = this.#stores.has(key) ? this.#ownValue(key, reader) : this.#earlierValue(key);
     const rest = pathFromValue(reference, path).slice(1);
-    return { shape, path: rest, label: `session.${key}`, storedBy: store.id };
+    return value && { ...value, path: rest, label: `session.${key}` };
+  }
+
+  #ownValue(key: string, reader: DraftTask): EarlierValue | undefined {
+    const store = this.#stores.get(key);
+    const wave = this.#order.waveOf.get(reader.id);
+    if (store === undefined || wave === undefined || store.wave >= wave) return undefined;
+    return { shape: this.#shapeOf(store), storedBy: `task "${store.id}"` };
+  }
+
+  #earlierValue(key: string): EarlierValue | undefined {
+    return this.#order.stores.has(key) ? undefined : this.#order.earlier?.get(key);
   }
 
   /** The earlier value of the key may be an element of a list that is appended to (D23). */
