@@ -1,7 +1,8 @@
 import { CheckBudget } from '../common/json-schema/check-budget.js';
 import type { ValueShape } from '../definition/shapes/shape.js';
 import type { Catalog } from '../tools/catalog.js';
-import type { RunValues } from './pipeline.js';
+import type { PipelineDraft } from './draft.js';
+import type { Pipeline, RunValues } from './pipeline.js';
 
 export interface CheckOptions extends RunValues {
   readonly catalog: Catalog;
@@ -9,6 +10,16 @@ export interface CheckOptions extends RunValues {
   readonly secrets?: KeyLookup | undefined;
   /** Leaves out checks and warnings: the definition passed the checks before, with this catalog. Default: false. */
   readonly isChecked?: boolean | undefined;
+  readonly onRead?: CheckContext['onRead'];
+}
+
+/** A pipeline, or the handlers of a plan, as far as it can be read: it may have errors. */
+export interface ReadDefinition {
+  readonly definition: unknown;
+  readonly draft: PipelineDraft;
+  /** The inline pipelines of tasks, by task id. */
+  readonly nested: ReadonlyMap<string, Pipeline>;
+  readonly catalog: Catalog;
 }
 
 /** A set of keys that may be infinite. */
@@ -46,6 +57,8 @@ export interface CheckContext {
   readonly heldPool: string | undefined;
   /** Bounds the checks of params in this definition and all that are checked with it (D4). */
   readonly paramBudget: CheckBudget;
+  /** Is called with the definition, and with those within a plan, when it has been read. Default: nobody needs to know. */
+  readonly onRead?: ((read: ReadDefinition, subPipeline?: string) => void) | undefined;
 }
 
 /** Creates the context of a definition that is not part of another one. */
@@ -55,6 +68,7 @@ export function createCheckContext({
   session = {},
   secrets,
   isChecked = false,
+  onRead,
 }: CheckOptions): CheckContext {
   const inputKeys = Object.keys(inputs);
   return {
@@ -68,5 +82,6 @@ export function createCheckContext({
     depth: 0,
     heldPool: undefined,
     paramBudget: new CheckBudget(),
+    onRead,
   };
 }

@@ -135,6 +135,7 @@ export function* checkSourceInSteps(source: Source, context: CheckContext): Chec
   const layering = yield* layerLists(draft);
   const nested = yield* checkNestedPipelines(draft, source, root.path, context, checkSourceInSteps);
   const ruleContext = { ...context, suggestions, nested: nested.pipelines };
+  context.onRead?.({ definition: root.definition, draft, catalog, nested: nested.pipelines });
   const rules = applyRules(root.definition, draft, layering, ruleContext);
   const diagnostics = context.isChecked ? [] : yield* collectFindings(rules);
   const reason = 'the pipeline neither declares nor reads it';

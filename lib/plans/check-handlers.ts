@@ -62,6 +62,8 @@ export function* checkPlanHandlers(
   const layering = yield* layerLists(draft);
   const checkContext = createContext(context);
   const nested = yield* checkNestedPipelines(draft, source, base, checkContext, checkSourceInSteps);
+  const { inputs } = definition;
+  context.onRead?.({ definition: { inputs }, draft, catalog: context.catalog, nested: nested.pipelines });
   const contract = deriveContract({ id: '', goal: '', tasks: [] }, draft, nested.pipelines);
   function* applyRules(): Findings {
     const nameHints = createNameHints(plan.checks, context);

@@ -36,6 +36,7 @@ export interface PlanCheckContext extends KeyContext {
   readonly complete: boolean;
   /** Bounds the checks of params in all pipelines (D4). */
   readonly paramBudget: CheckBudget;
+  readonly onRead: CheckContext['onRead'];
 }
 
 /** With what the sub-pipelines store that were checked before. */
@@ -176,6 +177,7 @@ function* checkSubPipeline(
     depth: 0,
     heldPool: undefined,
     paramBudget: context.paramBudget,
+    onRead: subPipeline.inline && ((read) => context.onRead?.(read, subPipeline.id)),
   });
   // When the pipeline is valid, comparing it with the plan reports the keys that nothing stores.
   const kept = check.problems.filter(({ code }) => !check.ok || code !== 'session_never_stored');

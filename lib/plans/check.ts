@@ -166,7 +166,7 @@ export function* checkPlanSourceInSteps(source: Source, options: PlanCheckOption
 }
 
 function createContext(draft: PlanDraft, writers: KeyWriters, options: PlanCheckOptions): PlanCheckContext {
-  const { catalog, inputs = {}, session = {}, secrets, isChecked = false } = options;
+  const { catalog, inputs = {}, session = {}, secrets, isChecked = false, onRead } = options;
   const { pipelines = new Map(), complete = false } = options;
   return {
     catalog,
@@ -179,6 +179,7 @@ function createContext(draft: PlanDraft, writers: KeyWriters, options: PlanCheck
     isChecked,
     complete,
     paramBudget: new CheckBudget(),
+    onRead,
   };
 }
 

@@ -2,7 +2,7 @@ import type { Steps } from '../common/scheduling/steps.js';
 import type { Problem } from '../definition/problems/problem.js';
 import { type CheckSteps, type DefinitionInput, readInput, type Source } from '../definition/text/source.js';
 import type { CheckedDefinition } from '../execution/prepare/run-inputs.js';
-import { createCheckContext } from '../pipelines/check-context.js';
+import { type CheckOptions, createCheckContext } from '../pipelines/check-context.js';
 import { checkInSteps } from '../pipelines/check.js';
 import { InvalidDefinitionError } from '../pipelines/load.js';
 import type { CheckResult, RunValues } from '../pipelines/pipeline.js';
@@ -101,29 +101,36 @@ export class DefinitionChecker {
     throw new InvalidDefinitionError(check.problems);
   }
 
-  /** @param values of the run: with others, other things are wrong (D5) */
+  /**
+   * @param values of the run: with others, other things are wrong (D5)
+   * @param onRead is called with the definition, as far as it can be read
+   */
   async checkPipeline(
     { definition, isChecked, addHints = unchanged }: PipelineSource,
     { inputs, session }: RunValues,
     tenantId: string,
+    onRead?: CheckOptions['onRead'],
   ): Promise<CheckResult> {
-    const options = { catalog: this.#catalog, inputs, session, isChecked };
-    const steps = this.#cache.get(definition, options, () =>
-      checkInSteps(definition, createCheckContext(options)),
-    );
-    const check = await this.#stepRunner.check(steps, tenantId);
-    return check.ok ? check : { ...check, problems: addHints(check.problems) };
+    const options = { catalog: this.#catalog, inputs, session, isChecked, onRead };
+    const check = () => checkInSteps(definition, createCheckContext(options));
+    // The result of the cache does not say what was read.
+    const steps = onRead === undefined ? this.#cache.get(definition, options, check) : check();
+    const result = await this.#stepRunner.check(steps, tenantId);
+    return result.ok ? result : { ...result, problems: addHints(result.problems) };
   }
 
-  /** @param options `complete` requires every pipeline, as a run does; otherwise a missing one is a warning */
+  /**
+   * @param options `complete` requires every pipeline, as a run does; otherwise a missing one is a warning; `onRead` is that of
+   *   `checkPipeline`
+   */
   async checkPlan(
     source: PlanSource,
     { inputs, session }: RunValues,
     tenantId: string,
-    { complete }: { readonly complete: boolean },
+    { complete, onRead }: { readonly complete: boolean; readonly onRead?: CheckOptions['onRead'] },
   ): Promise<PlanCheckResult> {
     const { isChecked, addHints = unchanged } = source;
-    const options = { catalog: this.#catalog, complete, isChecked, inputs, session };
+    const options = { catalog: this.#catalog, complete, isChecked, inputs, session, onRead };
     const check = await this.#stepRunner.check(checkPlanSource(source, options), tenantId);
     return { ...check, problems: addHints(check.problems) };
   }

@@ -31,6 +31,23 @@ export const StatisticsSchema = titled('Statistics', {
   total_retries: count('Sum of `retry` over the tasks.'),
 });
 
+const PathsSchema = mapOf(
+  Type.Object({
+    type: text('As in `list of text` or `integer or null`; `any` when nobody knows.'),
+    description: Type.Optional(Type.String()),
+  }),
+  'By path, such as `fetch.output.rows[].id`, where `[]` is for any index.',
+);
+
+export const ReadablePathsSchema = titled('ReadablePaths', {
+  sub_pipeline: nullable(
+    text('The id of the sub-pipeline whose pipeline is in the plan.'),
+    'Null for a pipeline, and for the handlers of a plan.',
+  ),
+  paths: PathsSchema,
+  items: mapOf(PathsSchema, 'The paths from `item`, by the id of a task with `parallel_over`.'),
+});
+
 /** The fields that reports on pipelines and plans share. */
 const report = {
   ok: Type.Boolean(),
@@ -38,6 +55,12 @@ const report = {
   warnings: strings,
   problems: list(ProblemSchema, 'Errors and warnings, as data.'),
   message: Type.String(),
+  paths: Type.Optional(
+    list(
+      ReadablePathsSchema,
+      'The paths that templates can read, at most 2,000; absent unless the request asks for them, and empty for a text that cannot be read.',
+    ),
+  ),
 };
 
 export const ValidationReportSchema = titled('ValidationReport', {

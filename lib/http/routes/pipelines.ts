@@ -2,11 +2,17 @@ import Type from 'typebox';
 import { renderSvgInSteps } from '../../pipelines/drawing/graph-svg.js';
 import { createGraph, renderDot, renderMermaid } from '../../pipelines/drawing/graph.js';
 import { createReport } from '../../pipelines/report.js';
+import { PathCollector } from '../../pipelines/shapes/readable-paths.js';
 import { runInSlices } from '../../common/scheduling/run-in-slices.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { GraphSchema, ToolListSchema, ValidationReportSchema } from '../../common/wire/report.js';
-import { DefinitionRequestSchema, RunAsyncRequestSchema, RunRequestSchema } from '../schemas/request.js';
+import {
+  DefinitionRequestSchema,
+  PATHS_QUERY,
+  RunAsyncRequestSchema,
+  RunRequestSchema,
+} from '../schemas/request.js';
 import { RunResultSchema } from '../../common/wire/run.js';
 import type { HttpServices } from '../services.js';
 import { readPipelineSource } from './definition-body.js';
@@ -50,14 +56,19 @@ export function pipelineRoutes(services: HttpServices): Route[] {
       description:
         'Reports every problem with its position and a hint. The response to an invalid definition, whatever it is, has status 200 and `ok: false`. The body may be that of a run.',
       access: 'any',
+      query: PATHS_QUERY,
       body: DEFINITION_BODY,
       responses: { 200: { description: 'The report.', schema: ValidationReportSchema } },
       errors: ['shutting_down'],
       handle: async (request) => {
         const { body = {}, caller } = request;
         const source = readPipelineSource(request);
-        const check = await checker.checkPipeline(source, body, resolveTenant(caller, body.tenant_id));
-        return { body: createReport(check) };
+        const tenantId = resolveTenant(caller, body.tenant_id);
+        const collector = request.query.paths === true ? new PathCollector() : undefined;
+        const check = await checker.checkPipeline(source, body, tenantId, collector?.onRead);
+        const report = createReport(check);
+        if (collector === undefined) return { body: report };
+        return { body: { ...report, paths: await runInSlices(collector.list(), tenantId) } };
       },
     }),
     defineRoute({

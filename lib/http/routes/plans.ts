@@ -1,8 +1,15 @@
+import { runInSlices } from '../../common/scheduling/run-in-slices.js';
+import { PathCollector } from '../../pipelines/shapes/readable-paths.js';
 import { createPlanReport } from '../../plans/report.js';
 import { resolveTenant } from '../auth/authenticate.js';
 import { defineRoute, type Route } from '../routing/route.js';
 import { PlanReportSchema } from '../../common/wire/report.js';
-import { PlanRequestSchema, PlanRunAsyncRequestSchema, PlanRunRequestSchema } from '../schemas/request.js';
+import {
+  PATHS_QUERY,
+  PlanRequestSchema,
+  PlanRunAsyncRequestSchema,
+  PlanRunRequestSchema,
+} from '../schemas/request.js';
 import { PlanResultSchema } from '../../common/wire/run.js';
 import type { HttpServices } from '../services.js';
 import { readPlanSource } from './definition-body.js';
@@ -30,6 +37,7 @@ export function planRoutes(services: HttpServices): Route[] {
       description:
         'Reports every problem of the plan and its pipelines with its position and a hint. The response to an invalid plan has status 200 and `ok: false`. A sub-pipeline whose pipeline is neither in the plan nor in `pipelines` is validated only by its declaration in the plan, with a warning.',
       access: 'any',
+      query: PATHS_QUERY,
       body: {
         schema: PlanRequestSchema,
         yaml: EXAMPLE_PLAN_YAML,
@@ -41,8 +49,12 @@ export function planRoutes(services: HttpServices): Route[] {
       handle: async (request) => {
         const tenantId = resolveTenant(request.caller, request.body?.tenant_id);
         const source = await readPlanSource(request, services, tenantId);
-        const check = await checker.checkPlan(source, request.body ?? {}, tenantId, { complete: false });
-        return { body: createPlanReport(check) };
+        const collector = request.query.paths === true ? new PathCollector() : undefined;
+        const options = { complete: false, onRead: collector?.onRead };
+        const check = await checker.checkPlan(source, request.body ?? {}, tenantId, options);
+        const report = createPlanReport(check);
+        if (collector === undefined) return { body: report };
+        return { body: { ...report, paths: await runInSlices(collector.list(), tenantId) } };
       },
     }),
     ...createRunRoutes(services, {

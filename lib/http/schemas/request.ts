@@ -154,6 +154,14 @@ export function pageFields(limitDescription: string) {
   };
 }
 
+/** The query of routes that check a definition. */
+export const PATHS_QUERY = closedObject({
+  paths: optionalBoolean({
+    default: false,
+    description: 'Add `paths`: what templates of the definition can read, for editors.',
+  }),
+});
+
 /** The query parameter of routes that cut large values. */
 export const WholeQuery = {
   whole: optionalBoolean({

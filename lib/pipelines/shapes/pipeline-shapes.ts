@@ -33,6 +33,9 @@ export interface ResolvedTemplate {
   readonly expression: Expression;
 }
 
+/** Returns undefined for a value of which nothing is known. */
+type AssumeShape = (reference: Reference) => ValueShape | undefined;
+
 /** Tasks that pass on the outputs of others: of longer chains, the shapes are unknown. */
 const MAX_CHAIN = 100;
 
@@ -47,11 +50,14 @@ export class PipelineShapes {
   readonly #outputs = new Map<string, ValueShape>();
   readonly #calls = new Map<string, ValueShape>();
   readonly #items = new Map<string, ValueShape>();
+  readonly #assume: AssumeShape;
   #chain = 0;
 
-  constructor(source: ShapeSource, budget = new ShapeBudget()) {
+  /** @param assume gives the shapes of values that only the run decides on; default: they are unknown */
+  constructor(source: ShapeSource, budget = new ShapeBudget(), assume: AssumeShape = () => undefined) {
     this.budget = budget;
     this.#source = source;
+    this.#assume = assume;
     this.#tasks = new Map(source.tasks.map((task) => [task.id, task]));
   }
 
@@ -94,6 +100,10 @@ export class PipelineShapes {
     return task && reading && this.ofReading(reading, task);
   }
 
+  ofParam(name: string): ValueShape {
+    return ofParam(this.#source.params, name);
+  }
+
   /** The value in which the path of a template begins, in a task. */
   read(
     { reference, expression: { root, path } }: ResolvedTemplate,
@@ -108,9 +118,16 @@ export class PipelineShapes {
         return { shape: this.ofCall(task.id), path: rest, label: 'this.output' };
       case 'item':
         return { shape: this.ofItem(task), path: rest, label: 'item' };
-      case 'param': {
-        const shape = ofParam(this.#source.params, reference.name);
-        return { shape, path: rest.slice(1), label: `params.${reference.name}` };
+      case 'param':
+        return {
+          shape: this.ofParam(reference.name),
+          path: rest.slice(1),
+          label: `params.${reference.name}`,
+        };
+      case 'input':
+      case 'session': {
+        const shape = this.#assume(reference);
+        return shape === undefined ? undefined : { shape, path: rest.slice(1), label: root };
       }
       default:
         return undefined;

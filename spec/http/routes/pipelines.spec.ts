@@ -52,6 +52,21 @@ describe('The /pipelines routes that run nothing', () => {
     });
   });
 
+  it('list on request the paths that templates can read, also of a definition with errors', async () => {
+    const tasks = [...PIPELINE.tasks, { id: 'get', tool: 'http_request' }];
+    const { status, body } = await server.request<ValidationReport>(
+      'POST',
+      '/pipelines/validate?paths=true',
+      { pipeline: { ...PIPELINE, tasks } },
+    );
+    expect([status, body.ok]).to.deep.equal([200, false]);
+    const [found] = body.paths ?? [];
+    expect(found?.sub_pipeline).to.equal(null);
+    expect(found?.paths['get.output.status']).to.include({ type: 'integer' });
+    expect(found?.items).to.deep.equal({ c: { item: { type: 'any' } } });
+    expect((await validate({ pipeline: { ...PIPELINE, tasks } })).body).to.not.have.property('paths');
+  });
+
   it('report errors with status 200 (Errors, rule 1)', async () => {
     const { status, body } = await validate({ pipeline: { ...PIPELINE, tasks: [{ id: 'a', tool: 'mok' }] } });
     expect(status).to.equal(200);

@@ -50,6 +50,15 @@ describe('POST /plans/validate', () => {
     expect((await validate(LETTER_YAML, YAML)).body).to.include({ ok: true });
   });
 
+  it('lists on request the paths that the templates of its pipelines can read', async () => {
+    const plan = {
+      id: 'p',
+      sub_pipelines: [{ id: 'a', pipeline: createPipeline('a', { id: 'one', tool: 'mock' }) }],
+    };
+    const { body } = await server.request<PlanReport>('POST', '/plans/validate?paths=true', { plan });
+    expect(body.paths?.map(({ sub_pipeline: id }) => id)).to.deep.equal(['a']);
+  });
+
   it('considers the inputs and session values of the request (D5, D9)', async () => {
     const plan = { id: 'p', sub_pipelines: [{ id: 'a', reads: ['k'], inputs: ['i'] }] };
     expect((await validate({ plan })).body.ok).to.equal(false);

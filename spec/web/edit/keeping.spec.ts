@@ -276,7 +276,7 @@ describe('The checks of the editor', () => {
     await fire();
     const keys = [{ key: 'k', stored_by: 'a', read_by: ['b', 'a'] }];
     await server.answer({ ...VALID, stats: { wave_ids: [['a'], ['b']], keys } });
-    expect(server.asked.map(({ path }) => path)).to.deep.equal(['/plans/validate']);
+    expect(server.asked.map(({ path }) => path)).to.deep.equal(['/plans/validate?paths=true']);
     expect(checker.state.value.graph?.edges).to.deep.equal([{ from: 'a', to: 'b', kind: 'template' }]);
   });
 });

@@ -1,20 +1,23 @@
 import { yamlLanguage } from '@codemirror/lang-yaml';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { runToEnd } from '../../../lib/common/scheduling/steps.js';
 import { pipelineJsonSchema, planJsonSchema } from '../../../lib/definition/schema/json-schema.js';
 import { checkPipeline } from '../../../lib/pipelines/check.js';
+import { PathCollector } from '../../../lib/pipelines/shapes/readable-paths.js';
+import { checkPlan } from '../../../lib/plans/check.js';
 import { builtinCatalog } from '../../../lib/tools/catalog.js';
 import { propose } from '../../../web/console/edit/model/completions.js';
 import { findCursor } from '../../../web/console/edit/model/cursor-path.js';
 import { explain } from '../../../web/console/edit/model/hover.js';
 import { type Outline, partAt, readDefaults, readOutline } from '../../../web/console/edit/model/outline.js';
 import { SNIPPETS, START_TEMPLATE, writeSnippet } from '../../../web/console/edit/model/snippets.js';
-import type { Vocabulary } from '../../../web/console/edit/model/vocabulary.js';
+import type { Language, Vocabulary } from '../../../web/console/edit/model/vocabulary.js';
 import { readYaml } from '../../../web/console/edit/model/yaml-tree.js';
 import { cases } from '../../support/measuring/cases.js';
 
 const catalog = builtinCatalog().withPools(['erp', 'gpu']);
-const VOCABULARY: Vocabulary = {
+const LANGUAGE: Language = {
   pipeline: pipelineJsonSchema(catalog.taskNames()),
   plan: planJsonSchema(catalog.taskNames()),
   tools: new Map(catalog.metadata().map((tool) => [tool.name, tool])),
@@ -25,6 +28,15 @@ function outlineOf(text: string): Outline {
   return readOutline(readYaml(tree, (from, to) => text.slice(from, to)));
 }
 
+/** The language, and what the server says of a text. */
+function vocabularyOf(text: string): Vocabulary {
+  const collector = new PathCollector();
+  const { onRead } = collector;
+  if (outlineOf(text).kind === 'plan') checkPlan(text, { catalog, onRead });
+  else checkPipeline(text, { catalog, onRead });
+  return { ...LANGUAGE, paths: runToEnd(collector.list()) };
+}
+
 /** Divides a text at its cursor. */
 function split(marked: string): { readonly text: string; readonly at: number } {
   const at = marked.indexOf('¦');
@@ -33,7 +45,7 @@ function split(marked: string): { readonly text: string; readonly at: number } {
 
 function labelsAt(marked: string): string[] {
   const { text, at } = split(marked);
-  return propose(findCursor(text, at), outlineOf(text), VOCABULARY).options.map(({ label }) => label);
+  return propose(findCursor(text, at), outlineOf(text), vocabularyOf(text)).options.map(({ label }) => label);
 }
 
 const TASKS = `pipeline:
@@ -78,7 +90,7 @@ describe('What the editor proposes at the cursor', () => {
 
   it('are the tools of the server, with what they are for', () => {
     const { text, at } = split('tasks:\n  - id: a\n    tool: tr¦');
-    const { from, options } = propose(findCursor(text, at), outlineOf(text), VOCABULARY);
+    const { from, options } = propose(findCursor(text, at), outlineOf(text), vocabularyOf(text));
     expect(text.slice(from, at)).to.equal('tr');
     const transform = options.find(({ label }) => label === 'transform');
     expect(transform?.info).to.match(/JSONata/);
@@ -87,7 +99,7 @@ describe('What the editor proposes at the cursor', () => {
 
   it('are the inputs of the tool of the task, with those that are required first', () => {
     const { text, at } = split('tasks:\n  - id: a\n    tool: transform\n    inputs:\n      ¦');
-    const { options } = propose(findCursor(text, at), outlineOf(text), VOCABULARY);
+    const { options } = propose(findCursor(text, at), outlineOf(text), vocabularyOf(text));
     expect(options.map(({ label }) => label)).to.include.members(['input', 'expression']);
     expect(options.find(({ label }) => label === 'expression')?.detail).to.include('required');
     expect(labelsAt('tasks:\n- {id: a, tool: store, inputs: {key: k, ¦}}')).to.deep.equal([
@@ -211,7 +223,7 @@ describe('What the editor proposes at the cursor', () => {
     expect(labelsAt(plan('{id: z, ¦}'))).to.include.members(['tool', 'retry', 'when']);
     expect(labelsAt('plan:\n  id: x\n  ¦')).to.include.members(['on_failure', 'finally', 'handler_timeout']);
     const { text, at } = split(plan('{id: z, tool: mock, inputs: {x: "{{run.err¦or}}"}}'));
-    expect(explain(text, at, outlineOf(text), VOCABULARY)?.text).to.match(/failed of/);
+    expect(explain(text, at, outlineOf(text), vocabularyOf(text))?.text).to.match(/failed of/);
   });
 
   it('are session keys where keys are listed', () => {
@@ -267,54 +279,133 @@ describe('What the editor proposes at the cursor', () => {
         const at = Math.min(place, text.length);
         const cursor = findCursor(text, at);
         expect(cursor.from).to.be.within(0, at);
-        propose(cursor, outlineOf(text), VOCABULARY);
-        explain(text, at, outlineOf(text), VOCABULARY);
+        propose(cursor, outlineOf(text), vocabularyOf(text));
+        explain(text, at, outlineOf(text), vocabularyOf(text));
       }),
       cases(500),
     );
   });
 });
 
-describe('The fields of outputs in the editor', () => {
-  const read = (path: string): string[] =>
-    labelsAt(`${TASKS}    - id: last\n      tool: mock\n      inputs: {x: "{{${path}¦}}"}\n`);
+describe('The paths of templates in the editor', () => {
+  const DEFINITION = `${TASKS}    - {id: files, tool: list_files, inputs: {path: .}}
+    - {id: each, tool: http_request, parallel_over: "{{OVER}}", inputs: {url: "{{ITEM}}"}}
+    - {id: wait, tool: http_request, inputs: {url: a}, repeat: {every: 1s, at_most: 3, until: "{{UNTIL}}"}}
+    - {id: last, tool: mock, inputs: {x: "{{PATH}}"}}
+`;
+  const write = (path: string, place: string): string =>
+    DEFINITION.replace(place, () => path)
+      .replace('OVER', 'files.output.files')
+      .replace(/PATH|ITEM|UNTIL/g, 'params.city');
 
-  it('are proposed by the schema of the tool, with their types', () => {
-    expect(read('fetch.output.')).to.deep.equal([
+  const proposalsAt = (path: string, place = 'PATH') => {
+    const { text, at } = split(write(`${path}¦`, place));
+    return propose(findCursor(text, at), outlineOf(text), vocabularyOf(text)).options;
+  };
+  const labels = (path: string, place?: string): string[] =>
+    proposalsAt(path, place).map(({ label }) => label);
+
+  const explainPath = (path: string, place = 'PATH') => {
+    const { text, at } = split(write(path, place));
+    return explain(text, at, outlineOf(text), vocabularyOf(text));
+  };
+
+  it('are proposed by the schema of the tool, with their types, and none where nobody knows any', () => {
+    expect(labels('fetch.output.')).to.deep.equal([
       'fetch.output.status',
       'fetch.output.url',
       'fetch.output.headers',
       'fetch.output.body',
     ]);
-    expect(read('fetch.output.st')).to.include('fetch.output.status');
-    expect(read('fetch.output.body.')).to.include('fetch.output');
+    expect(proposalsAt('fetch.output.')[0]).to.include({ label: 'fetch.output.status', detail: 'integer' });
+    expect(labels('fetch.output.st')).to.deep.equal(labels('fetch.output.'));
+    expect(labels('fetch.output.body.')).to.deep.equal([]);
+    expect(labels('last.output.'), 'of the task itself').to.deep.equal([]);
   });
 
-  it('are those of an element, of a fan-out and of a list within', () => {
-    const tasks = `tasks:
-- {id: files, tool: list_files, inputs: {path: .}}
-- {id: each, tool: http_request, parallel_over: "{{files.output.files}}", inputs: {url: "{{item.path}}"}}
-- {id: last, tool: mock, inputs: {x: "{{PATH¦}}"}}`;
-    expect(labelsAt(tasks.replace('PATH', 'files.output.files[0].'))).to.include(
-      'files.output.files[0].modified',
+  it('are those of an element, and of a list how to select one', () => {
+    for (const element of ['files[0]', 'files[-1]', 'files.0', 'files.first', 'files.last'])
+      expect(labels(`files.output.${element}.`), element).to.include(`files.output.${element}.modified`);
+    expect(labels('files.output.files.')).to.deep.equal(
+      ['first', 'last', 'length'].map((name) => `files.output.files.${name}`),
     );
-    expect(labelsAt(tasks.replace('PATH', 'each.output[-1].'))).to.include('each.output[-1].status');
-    expect(labelsAt(tasks.replace('PATH', 'each.output.'))).to.not.include('each.output.status');
+    expect(labels('each.output[-1].')).to.include('each.output[-1].status');
+    expect(labels('each.output.')).to.include('each.output.first').and.not.include('each.output.status');
   });
 
-  it('are explained with their types', () => {
-    const { text, at } = split(`${TASKS}    - id: last\n      inputs: {x: "{{fetch.output.sta¦tus}}"}\n`);
-    expect(explain(text, at, outlineOf(text), VOCABULARY)).to.include({
+  it('are those of the item of a fan-out, but not in its list', () => {
+    expect(labels('item.', 'ITEM')).to.include.members(['item.path', 'item.modified']);
+    expect(labels('', 'ITEM')).to.include('item');
+    expect(labels('item.', 'PATH')).to.deep.equal([]);
+    expect(labels('item.', 'OVER')).to.deep.equal([]);
+  });
+
+  it('are params with their types and descriptions', () => {
+    const params = proposalsAt('params.');
+    expect(params.map(({ label }) => label)).to.deep.equal(['params.city', 'params.days']);
+    expect(params[1]).to.include({ detail: 'integer', info: 'How many.' });
+    expect(labels('params.c')).to.include('params.city').and.not.include('pipeline.goal');
+  });
+
+  it('are those of what a session key holds', () => {
+    const keep = write('session.seen.¦', 'PATH').replace('value: 1', 'value: "{{fetch.output}}"');
+    expect(labelsAt(keep)).to.include('session.seen.status');
+  });
+
+  it('are those of a round in repeat.until alone', () => {
+    expect(labels('this.output.', 'UNTIL')).to.include('this.output.status');
+    expect(labels('this.output.', 'PATH')).to.deep.equal([]);
+  });
+
+  it('are of each pipeline within a plan its own', () => {
+    const plan = `plan:
+  id: x
+  sub_pipelines:
+    - {id: a, pipeline: {id: a, goal: g, tasks: [{id: one, tool: http_request, inputs: {url: u}}]}}
+    - id: b
+      pipeline:
+        id: b
+        goal: g
+        tasks:
+          - {id: one, tool: list_files, inputs: {path: .}}
+          - {id: two, tool: mock, inputs: {x: "{{one.output.¦}}"}}
+`;
+    expect(labelsAt(plan)).to.include('one.output.files').and.not.include('one.output.status');
+  });
+
+  it('are explained up to the name under the pointer, with type, description and fields', () => {
+    expect(explainPath('fetch.output.sta¦tus')).to.include({
       title: 'fetch.output.status',
       detail: 'integer',
     });
+    expect(explainPath('params.da¦ys')).to.include({
+      title: 'params.days',
+      detail: 'integer',
+      text: 'How many.',
+    });
+    expect(explainPath('item.pa¦th', 'ITEM')).to.include({ title: 'item.path', detail: 'text' });
+    const files = explainPath('files.output.fi¦les[0].path');
+    expect(files).to.include({ title: 'files.output.files[0]', detail: 'map' });
+    expect(files?.names.map(({ name }) => name)).to.include.members(['path', 'modified']);
+    expect(explainPath('fe¦tch.output.status')?.title).to.equal('fetch.output.status');
+  });
+
+  it('are not explained where they lead nowhere, or cannot be read', () => {
+    for (const [path, place] of [
+      ['fetch.output.sta¦tsu', 'PATH'],
+      ['params.to¦wn', 'PATH'],
+      ['item.pa¦th', 'PATH'],
+      ['nobody.out¦put', 'PATH'],
+      ['this.output.sta¦tus', 'PATH'],
+    ] as const)
+      expect(explainPath(path, place), path).to.equal(undefined);
   });
 });
 
 describe('What the editor explains', () => {
   const explainAt = (marked: string) => {
     const { text, at } = split(marked);
-    return explain(text, at, outlineOf(text), VOCABULARY);
+    return explain(text, at, outlineOf(text), vocabularyOf(text));
   };
 
   it('are fields, inputs and tools', () => {

@@ -308,7 +308,7 @@ describe('A page of the editor', () => {
     session.changed();
     timers.sort((a, b) => a.milliseconds - b.milliseconds)[0]?.task();
     await session.run({ params: {}, inputs: {}, session: {} });
-    expect(file.posts).to.deep.equal(['/plans/validate', '/plans/run_async']);
+    expect(file.posts).to.deep.equal(['/plans/validate?paths=true', '/plans/run_async']);
     editor.outline = { ...EMPTY_OUTLINE, id: 'daily' };
     await session.run({ params: {}, inputs: {}, session: {} });
     expect(file.posts.at(-1)).to.equal('/pipelines/run_async');

@@ -171,7 +171,7 @@ function Text({ session, onRun }: TextProps) {
       const editor = new CodeEditor({
         parent,
         text,
-        vocabulary: () => session.vocabulary,
+        vocabulary: () => session.language && { ...session.language, paths: session.checker.paths },
         onChange: () => session.changed(),
         onPart: (id) => (session.part.value = id),
         onSave: () => void session.save(),

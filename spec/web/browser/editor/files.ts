@@ -55,7 +55,7 @@ describe('The files and the checks of the editor, in a browser', function () {
   /** The checks that are asked for from now on get no answer until the returned function is called. */
   async function holdChecks(): Promise<() => void> {
     const released = deferred<void>();
-    await page.route('**/pipelines/validate', async (route) => {
+    await page.route('**/pipelines/validate*', async (route) => {
       await released.promise;
       await route.continue();
     });

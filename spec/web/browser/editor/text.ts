@@ -33,6 +33,22 @@ const BROKEN = `pipeline:
         y: "{{params.city}}"
 `;
 
+const PATHS = `pipeline:
+  id: paths
+  goal: g
+  params:
+    who: {type: string, description: Who is greeted.}
+  tasks:
+    - {id: files, tool: list_files, inputs: {path: .}}
+    - id: each
+      tool: mock
+      parallel_over: "{{files.output.files}}"
+      inputs: {of: "{{item.path}}"}
+    - id: last
+      tool: mock
+      inputs:
+        x: `;
+
 const WRITTEN = 'pipeline:\n  id: written\n  goal: g\n  tasks:\n    - {id: only, tool: mock}\n';
 
 describe('The editor on a real server, in a browser without network', function () {
@@ -114,9 +130,33 @@ describe('The editor on a real server, in a browser without network', function (
     await page.keyboard.type('{expression: $, inp');
     await accept('input');
     await page.keyboard.type('"{{pipeline.g');
-    await accept('pipeline.goal');
+    await accept('goal');
     expect(await readEditor(page)).to.include('inputs: {expression: $, input: "{{pipeline.goal}}"}');
     await expectText(summary(), 'No problems');
+  });
+
+  it('completes a path name by name, and explains it with its type and its fields', async () => {
+    await open();
+    await writeEditor(page, PATHS);
+    await expectText(summary(), 'No problems');
+    const proposals = page.locator('.cm-tooltip-autocomplete');
+    const propose = async (typed: string, shown: readonly string[]): Promise<void> => {
+      await page.keyboard.type(typed);
+      for (const label of shown) await proposals.getByText(label, { exact: true }).waitFor();
+    };
+    await propose('"{{', ['files.output', 'params.who']);
+    await propose('files.out', ['output']);
+    await propose('put.', ['files']);
+    await propose('files[0].', ['path', 'modified']);
+    await propose('mod', ['modified']);
+    await eventually(async () => (await proposals.locator('li').count()) === 1);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Home');
+    expect(await readEditor(page)).to.include('x: "{{files.output.files[0].modified}}"');
+    const hover = (name: string): Promise<void> =>
+      page.locator('.cm-template').filter({ hasText: name }).hover();
+    await hover('item.path');
+    await expectText(page.locator('.explanation'), /^item\s*map.*path\s*text/s);
   });
 
   it('selects the text of a task in the graph and the task of the text', async () => {
@@ -280,12 +320,12 @@ describe('The editor on a real server, in a browser without network', function (
   it('says that the server does not answer, and goes on when it does', async () => {
     await open('?pipeline=daily');
     await expectText(summary(), 'No problems');
-    await page.route('**/pipelines/validate', (route) => route.abort());
+    await page.route('**/pipelines/validate*', (route) => route.abort());
     await text().click();
     await page.keyboard.press('Control+End');
     await page.keyboard.type('# more');
     await expectText(summary(), /^The text cannot be checked: the server does not answer\./);
-    await page.unroute('**/pipelines/validate');
+    await page.unroute('**/pipelines/validate*');
     await expectText(summary(), 'No problems');
     const failed = takeComplaints().filter((complaint) => /validate failed|net::ERR_FAILED/.test(complaint));
     expect(failed).to.not.deep.equal([]);

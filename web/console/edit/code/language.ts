@@ -16,8 +16,10 @@ import {
 } from '@codemirror/view';
 import { MOST_ANALYSED, outlineOf } from './outline-of.js';
 import { findCursor } from '../model/cursor-path.js';
-import { type Proposal, propose } from '../model/completions.js';
+import { propose } from '../model/completions.js';
 import { explain, type Explanation } from '../model/hover.js';
+import type { Proposal } from '../model/proposal.js';
+import { PATH_SIGNS, startOfPath } from '../model/readable-paths.js';
 import type { Vocabulary } from '../model/vocabulary.js';
 
 /** Completes and explains what is written, once the server has said what there is. */
@@ -39,10 +41,20 @@ function complete(
   // A reader asks for no keys on an empty line, and for no values while something else is typed.
   const isWanted = explicit || from < pos || cursor.kind === 'value' || cursor.template !== undefined;
   if (!isWanted || options.length === 0) return null;
-  return { from, options: options.map(toCompletion), validFor: /^[\w.[\]-]*$/ };
+  if (cursor.template === undefined)
+    return { from, options: options.map((each) => toCompletion(each, each.label)), validFor: TYPED };
+  // Each name of a path is completed alone: after another dot, there are other names.
+  const start = startOfPath(state.sliceDoc(from, pos)).length;
+  const names = options.map((each) => toCompletion(each, each.label.slice(start)));
+  return { from: from + start, options: names, validFor: NAME };
 }
 
-function toCompletion({ label, detail, info, apply, kind, boost }: Proposal): Completion {
+const TYPED = new RegExp(`^[${PATH_SIGNS}]*$`, 'u');
+
+const NAME = new RegExp(`^(?:(?!\\.)[${PATH_SIGNS}])*$`, 'u');
+
+/** @param label the part of the proposal that replaces what is typed */
+function toCompletion({ detail, info, apply, kind, boost }: Proposal, label: string): Completion {
   return {
     label,
     type: kind,
@@ -91,12 +103,12 @@ function drawExplanation({ title, detail, text, names }: Explanation): HTMLEleme
   const head = add('p', '');
   add('code', title, head);
   add('span', detail, head);
-  add('p', text);
+  if (text !== '') add('p', text);
   if (names.length > 0) {
     const list = add('dl', '');
     for (const name of names) {
       add('dt', name.name, list);
-      add('dd', `${name.text} (${name.detail})`, list);
+      add('dd', name.text === '' ? name.detail : `${name.text} (${name.detail})`, list);
     }
   }
   return box;

@@ -1,7 +1,9 @@
 import { propose } from './completions.js';
 import type { CursorPlace } from './cursor-path.js';
 import { findCursor } from './cursor-path.js';
-import { type Outline, partsIn } from './outline.js';
+import { type Outline, partsIn, scopeOf } from './outline.js';
+import { PATH_SIGNS } from './readable-paths.js';
+import { canRead, pathScopeOf } from './template-proposals.js';
 import { divide, formatType, isTaskList, schemaAt, type Vocabulary } from './vocabulary.js';
 
 /** The facts about a field or a tool. */
@@ -17,6 +19,15 @@ export interface Explanation {
 
 const WORD = /[\w.-]/;
 
+/** Finds the place of the word around an offset. @param sign matches each character of it */
+function rangeOf(text: string, offset: number, sign: RegExp): { readonly from: number; readonly to: number } {
+  let from = offset;
+  let to = offset;
+  while (from > 0 && sign.test(text[from - 1] ?? '')) from--;
+  while (to < text.length && sign.test(text[to] ?? '')) to++;
+  return { from, to };
+}
+
 /** Explains the word at an offset: a field, an input, a tool. Undefined for any other. */
 export function explain(
   text: string,
@@ -24,17 +35,11 @@ export function explain(
   outline: Outline,
   vocabulary: Vocabulary,
 ): Explanation | undefined {
-  let from = offset;
-  let to = offset;
-  while (from > 0 && WORD.test(text[from - 1] ?? '')) from--;
-  while (to < text.length && WORD.test(text[to] ?? '')) to++;
+  const { from, to } = rangeOf(text, offset, WORD);
   const word = text.slice(from, to);
   if (word === '') return undefined;
   const cursor = findCursor(text, to);
-  if (cursor.template !== undefined) {
-    const found = explainPath(word, cursor, outline, vocabulary);
-    return found && { ...found, from, to };
-  }
+  if (cursor.template !== undefined) return explainPath(text, offset, outline, vocabulary);
   if (cursor.typed !== word) return undefined;
   const isKey = /^["']?\s*:(?:\s|$)/.test(text.slice(to, to + 20));
   const found = isKey
@@ -45,16 +50,38 @@ export function explain(
 
 type Found = Omit<Explanation, 'from' | 'to'>;
 
-/** Explains a path that a template reads, such as `run.status`, where it may be read. */
+/** Fields of a map that are named. */
+const MOST_FIELDS = 12;
+
+const PATH = new RegExp(`[${PATH_SIGNS}]`, 'u');
+
+/** Explains the path of a template up to the name at an offset, or else the whole path, where it may be read. */
 function explainPath(
-  word: string,
-  cursor: CursorPlace,
+  text: string,
+  offset: number,
   outline: Outline,
   vocabulary: Vocabulary,
-): Found | undefined {
-  const { options } = propose(cursor, outline, vocabulary);
-  const { detail = '', info } = options.find(({ label }) => label === word) ?? {};
-  return info === undefined ? undefined : { title: word, detail, text: info, names: [] };
+): Explanation | undefined {
+  const { from, to } = rangeOf(text, offset, PATH);
+  const [rest = ''] = /^[^.]*/.exec(text.slice(offset, to)) ?? [];
+  for (const end of new Set([offset + rest.length, to])) {
+    const path = text.slice(from, end);
+    const cursor = findCursor(text, end);
+    const option = propose(cursor, outline, vocabulary).options.find(({ label }) => label === path);
+    const inner = divide(cursor.path, outline.kind, vocabulary);
+    const values = pathScopeOf(inner, outline, vocabulary);
+    const found = canRead(path, inner, scopeOf(inner, outline)) ? values.find(path) : undefined;
+    if (found !== undefined) {
+      const names = values
+        .fieldsOf(path)
+        .slice(0, MOST_FIELDS)
+        .map(({ name, type, description }) => ({ name, detail: type, text: description ?? '' }));
+      return { title: path, detail: found.type, text: found.description ?? '', names, from, to: end };
+    }
+    if (option?.info !== undefined)
+      return { title: path, detail: option.detail ?? '', text: option.info, names: [], from, to: end };
+  }
+  return undefined;
 }
 
 function explainField(
@@ -64,8 +91,8 @@ function explainField(
   vocabulary: Vocabulary,
 ): Found | undefined {
   const inner = divide(path, outline.kind, vocabulary);
-  const { rest, subPipeline } = inner;
-  const scope = subPipeline === undefined ? outline : (outline.parts[subPipeline]?.pipeline ?? outline);
+  const { rest } = inner;
+  const scope = scopeOf(inner, outline);
   const [list, index, field] = rest;
   if (isTaskList(inner) && field === 'inputs' && rest.length === 3) {
     const tool = vocabulary.tools.get(partsIn(scope, list)[Number(index)]?.tool ?? '');

@@ -103,6 +103,14 @@ function keysOf(part: YamlNode | undefined): string[] {
   return [...namesIn(child(part, 'reads')), ...namesIn(child(part, 'stores'))];
 }
 
+/** Returns the outline of the pipeline within a plan, or else of the definition itself. @param subPipeline its index */
+export function scopeOf(
+  { subPipeline }: { readonly subPipeline: number | undefined },
+  outline: Outline,
+): Outline {
+  return subPipeline === undefined ? outline : (outline.parts[subPipeline]?.pipeline ?? outline);
+}
+
 /** Returns the tasks of a list, or the sub-pipelines. */
 export function partsIn({ parts, handlers }: Outline, list: unknown): readonly OutlinePart[] {
   return isHandlerList(list) ? handlers.filter((part) => part.list === list) : parts;
@@ -148,6 +156,6 @@ function toDeclaration(value: unknown): ParamDeclaration {
 }
 
 /** Returns true for an object with keys: neither null nor a list. */
-export function isJsonObject(value: unknown): value is JsonObject {
+function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

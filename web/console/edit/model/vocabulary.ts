@@ -1,6 +1,7 @@
 import type { Json } from '../../../../lib/common/json/json.js';
 import { HANDLER_LISTS } from '../../../../lib/definition/schema/fields.js';
 import type { ToolMetadata } from '../../../../lib/tools/catalog.js';
+import type { ReadablePaths } from './readable-paths.js';
 
 /** As much of JSON Schema as the schemas of definitions use. */
 export interface JsonSchema {
@@ -16,8 +17,14 @@ export interface JsonSchema {
   readonly definitions?: Readonly<Record<string, JsonSchema>>;
 }
 
+/** The language as the server knows it, and the text as the server has checked it last. */
+export interface Vocabulary extends Language {
+  /** The paths that the templates of the text can read. */
+  readonly paths: readonly ReadablePaths[];
+}
+
 /** The language as the server knows it: its schemas and its tools. */
-export interface Vocabulary {
+export interface Language {
   readonly pipeline: JsonSchema;
   readonly plan: JsonSchema;
   readonly tools: ReadonlyMap<string, ToolMetadata>;
@@ -103,7 +110,7 @@ export function formatType({ type, enum: choices }: JsonSchema): string {
 const MOST_CHOICES = 6;
 
 /** The names that the editor shows for types of JSON Schema; others keep theirs. */
-export const TYPE_NAMES: Readonly<Record<string, string>> = { array: 'list', object: 'map', string: 'text' };
+const TYPE_NAMES: Readonly<Record<string, string>> = { array: 'list', object: 'map', string: 'text' };
 
 /** Names of params, inputs and keys that templates can read without brackets. */
 export const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../../lib/common/json/json.js';
 import type { Problem } from '../../../../lib/definition/problems/problem.js';
 import type { Graph } from '../../../../lib/pipelines/drawing/graph.js';
 import type { PlanStatistics } from '../../../../lib/plans/statistics.js';
+import type { ReadablePaths } from '../model/readable-paths.js';
 import { type DrawnGraph, drawPlan, isTextOf } from '../model/drawn-graph.js';
 import { messageOf, type Server, ServerError } from '../../../shared/server/server.js';
 
@@ -49,6 +50,7 @@ interface Report {
   readonly ok: boolean;
   readonly problems: readonly Problem[];
   readonly stats: PlanStatistics | null;
+  readonly paths?: readonly ReadablePaths[];
 }
 
 /** The timers of the window, or of a spec. */
@@ -71,6 +73,8 @@ export const MOST_CHECKED = 256 * 1024;
  */
 export class Checker {
   readonly state = signal<CheckState>(NOTHING);
+  /** The paths that the templates of the last text that could be read can read: a half-written text may be none. */
+  paths: readonly ReadablePaths[] = [];
   readonly #server: Pick<Server, 'post'>;
   readonly #read: () => CheckedText;
   readonly #timers: Timers;
@@ -124,6 +128,7 @@ export class Checker {
 
   async #ask({ text, kind, place }: CheckedText): Promise<void> {
     if (text.trim() === '') {
+      this.paths = [];
       this.#set({ ...NOTHING, status: 'checked' });
       return;
     }
@@ -132,9 +137,10 @@ export class Checker {
       this.#set({ status: 'refused', isOk: false, problems: [], reason, ...this.#keepGraph(text) });
       return;
     }
-    const report = await this.#server.post<Report>(`/${kind}s/validate`, { yaml: text, ...place });
-    const { ok, problems } = report;
+    const report = await this.#server.post<Report>(`/${kind}s/validate?paths=true`, { yaml: text, ...place });
+    const { ok, problems, paths = [] } = report;
     if (this.#isClosed) return;
+    if (paths.length > 0) this.paths = paths;
     const drawn = ok
       ? { graph: await this.#draw(text, kind, report.stats), isGraphCurrent: true }
       : this.#keepGraph(text);

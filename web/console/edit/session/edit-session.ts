@@ -5,7 +5,7 @@ import type { EditableDefinition } from '../../../../lib/runs/views/submission-v
 import type { ToolMetadata } from '../../../../lib/tools/catalog.js';
 import { messageOf, type Server } from '../../../shared/server/server.js';
 import { EMPTY_OUTLINE, type Outline, readDefaults } from '../model/outline.js';
-import type { JsonSchema, Vocabulary } from '../model/vocabulary.js';
+import type { JsonSchema, Language } from '../model/vocabulary.js';
 import { Checker, type Timers } from './checker.js';
 import { Drafts, type DraftStore, type KeptText } from './drafts.js';
 import { Files, type Folder, NO_FOLDER, type OpenedFile, withLineFeeds } from './files.js';
@@ -79,7 +79,7 @@ export class EditSession {
   readonly kind = computed(() => this.outline.value.kind);
   /** The declarations of the params and the default inputs, as the text has them. */
   readonly defaults = computed(() => readDefaults(this.outline.value));
-  vocabulary: Vocabulary | undefined;
+  language: Language | undefined;
   readonly #timers: Timers;
   readonly #leaveFor: Surroundings['leaveFor'];
   readonly #drafts: Drafts;
@@ -165,7 +165,7 @@ export class EditSession {
         this.server.getJson<JsonSchema>('/schemas/plan.json'),
         this.server.getJson<{ readonly metadata: readonly ToolMetadata[] }>('/pipelines/tools'),
       ]);
-      this.vocabulary = { pipeline, plan, tools: new Map(metadata.map((tool) => [tool.name, tool])) };
+      this.language = { pipeline, plan, tools: new Map(metadata.map((tool) => [tool.name, tool])) };
     } catch (error) {
       this.notice.value = { text: `Nothing can be completed: ${messageOf(error)}.`, tone: 'bad' };
     }
