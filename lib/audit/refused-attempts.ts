@@ -52,7 +52,8 @@ class TenantAttempts {
 
 /**
  * Counts repeated refused attempts, so that a caller who tries again and again adds about two entries a minute of each kind, and
- * some tens of all kinds: it hides the attempts of nobody else. Attempts without a valid key count as those of a tenant of their own.
+ * some tens of all kinds. Only a caller with tens of addresses or networks can make others lose their addresses, and never their
+ * number. Attempts without a valid key count as those of a tenant of their own.
  */
 export class RefusedAttempts {
   readonly #clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>;

@@ -49,7 +49,7 @@ function createLineDisplay(
   const stopAnnouncing = isSilent || verbose ? () => undefined : modelWaits.announce(print);
   const onEvent = isSilent ? () => undefined : (event: LiveEvent) => modelWaits.onEvent(event, clock);
   return {
-    wantsEvents: verbose,
+    wantsEvents: verbose || !isSilent,
     onEvent: verbose ? (event) => print(formatEvent(event, style)) : onEvent,
     print,
     hold: () => undefined,

@@ -5,6 +5,9 @@ import type { LiveEvent } from '../../execution/events/event.js';
 import { toSingleLine } from '../render/text.js';
 import { formatTask } from './event-line.js';
 
+/** Time in which the event that ends a wait has come, when both are of the past. */
+const REPLAY_MS = 100;
+
 interface Wait {
   readonly of: string;
   readonly clock: Clock;
@@ -47,7 +50,11 @@ export class ModelWaits {
     const wait = { of: model, clock, since: clock.monotonicNow() - MODEL_LIMITS.silentWaitMs };
     this.#ofCalls.set(call, wait);
     this.#waits.add(wait);
-    this.#announce(model);
+    // The events of a run that is watched later come at once: most of its waits have ended.
+    const announce = (): void => {
+      if (this.#waits.has(wait)) this.#announce(model);
+    };
+    clock.setTimeout(announce, REPLAY_MS);
   }
 
   #end(call: string): void {

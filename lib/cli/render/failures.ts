@@ -126,7 +126,10 @@ const MAX_LINES = 50;
 
 /** Shows the lines of a message after the first, such as the last ones that a program has written. */
 function furtherLines(error: string, terminal: Terminal): string[] {
-  const [, ...lines] = error.replace(PLACE, '').split('\n', MAX_LINES);
+  const [, ...all] = error.replace(PLACE, '').split('\n');
+  const hidden = all.length - MAX_LINES;
+  // The last lines of a program say why it has failed.
+  const lines = hidden > 0 ? [`… ${formatNumber(hidden)} lines`, ...all.slice(hidden)] : all;
   return lines.flatMap((line) => {
     const shown = escapeControlCharacters(stripVTControlCharacters(line));
     return wrapLine(terminal.style.dim(INDENT + shown), terminal);

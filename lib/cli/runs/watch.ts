@@ -109,9 +109,7 @@ async function displayUntilSettled(
     clock,
   };
   try {
-    // Without a display, too, somebody wants to know that the run waits.
-    if (display.wantsEvents || !(flags.json || flags.quiet))
-      await followEvents(client, runId, listener, signal);
+    if (display.wantsEvents) await followEvents(client, runId, listener, signal);
     return await client.settled(runId, { signal });
   } finally {
     if (signal.aborted) {

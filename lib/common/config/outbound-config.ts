@@ -31,7 +31,7 @@ export const OUTBOUND_VARIABLES: readonly EnvironmentVariable[] = [
 export function readOutbound(env: Environment): Outbound | undefined {
   const httpProxy = readProxy(env, 'HTTP_PROXY');
   const httpsProxy = readProxy(env, 'HTTPS_PROXY');
-  const authorities = readAuthorities(env[CA_FILE]?.trim() ?? '');
+  const authorities = readAuthorities(env[CA_FILE]?.trim() ?? '', env['NODE_EXTRA_CA_CERTS'] ?? '');
   if (httpProxy === undefined && httpsProxy === undefined && authorities.length === 0) return undefined;
   const noProxy = splitNetworks(find(env, 'NO_PROXY')?.value ?? '');
   return new Outbound({ httpProxy, httpsProxy, noProxy, authorities });
@@ -65,7 +65,7 @@ function readProxy(env: Environment, variable: string): URL | undefined {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-function readAuthorities(file: string): string[] {
+function readAuthorities(file: string, nodeFile: string): string[] {
   if (file === '') return [];
   let certificates: string[];
   try {
@@ -76,7 +76,17 @@ function readAuthorities(file: string): string[] {
   }
   if (certificates.length === 0)
     throw invalidVariable(CA_FILE, `must be a file with certificates as PEM: ${file} has none`);
-  return certificates;
+  return [...certificates, ...readNodeAuthorities(nodeFile)];
+}
+
+/** The certificates that Node.js adds to the built-in ones. Drivers of databases, which take a list, would lose them. */
+function readNodeAuthorities(file: string): string[] {
+  try {
+    return file === '' ? [] : (readFileSync(file, 'utf8').match(CERTIFICATE) ?? []);
+  } catch {
+    // Node.js has warned of the file at its start.
+    return [];
+  }
 }
 
 /** @throws Error as Node.js describes what is wrong with it */

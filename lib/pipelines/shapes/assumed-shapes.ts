@@ -1,6 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../common/json/json.js';
 import type { Steps } from '../../common/scheduling/steps.js';
 import { ANY_SHAPE, ShapeBudget, unionOf, type ValueShape } from '../../definition/shapes/shape.js';
+import { PLAIN_NAME } from '../../definition/template/expressions/expression.js';
 import type { ReadDefinition } from '../check-context.js';
 import type { PipelineDraft } from '../draft.js';
 import { readStore } from '../rules/stores.js';
@@ -8,7 +9,7 @@ import { PipelineShapes } from './pipeline-shapes.js';
 import { shapeSourceOfDraft } from './shape-source.js';
 
 /** The shapes of the values that templates of a pipeline can read, by path; and of the items of each fan-out, by task id. */
-interface ReadableShapes {
+export interface ReadableShapes {
   readonly values: ReadonlyMap<string, ValueShape>;
   readonly itemsOf: ReadonlyMap<string, ValueShape>;
 }
@@ -17,7 +18,7 @@ interface AddedPipeline {
   readonly draft: PipelineDraft;
   readonly shapes: PipelineShapes;
   /** The shapes of the inputs, by key. */
-  readonly likeDefaults: ReadonlyMap<string, ValueShape>;
+  readonly inputShapes: ReadonlyMap<string, ValueShape>;
   /** Keys of the session that the pipeline names. */
   readonly keys: ReadonlySet<string>;
 }
@@ -34,6 +35,7 @@ const MAX_STORES = 20;
  */
 export class AssumedShapes {
   readonly #budget: ShapeBudget;
+  #samplesLeft = MAX_SAMPLES;
   readonly #stored = new Map<string, (() => ValueShape)[]>();
   #chain = 0;
 
@@ -41,16 +43,20 @@ export class AssumedShapes {
     this.#budget = budget;
   }
 
-  /** Adds a pipeline to those that share the blackboard. Returns the steps that find its shapes when all were added. */
-  add(read: ReadDefinition): () => Steps<ReadableShapes> {
+  /** Adds a pipeline to those that share the blackboard. Returns what finds its shapes when all were added. */
+  *add(read: ReadDefinition): Steps<() => Steps<ReadableShapes>> {
     const { definition, draft, catalog, nested } = read;
     const { params, inputs } = isObject(definition) ? definition : {};
     const source = shapeSourceOfDraft(draft, definition, catalog, nested);
     const written = Object.entries(isObject(inputs) ? (inputs as JsonObject) : {});
-    const likeDefaults = new Map(written.map(([key, value]) => [key, sampleOf(value)]));
-    const assumed = { ...source, params: withSamples(params) };
+    const inputShapes = new Map<string, ValueShape>();
+    for (const [key, value] of written) {
+      yield;
+      inputShapes.set(key, this.#sample(value));
+    }
+    const assumed = { ...source, params: yield* this.#withSamples(params) };
     const shapes = new PipelineShapes(assumed, this.#budget, (reference) => {
-      if (reference.kind === 'input') return likeDefaults.get(reference.key);
+      if (reference.kind === 'input') return inputShapes.get(reference.key);
       return reference.kind === 'session' ? this.#ofKey(reference.key) : undefined;
     });
     const keys = new Set(draft.reads);
@@ -64,10 +70,24 @@ export class AssumedShapes {
       if (stored === undefined) this.#stored.set(key, [ofValue]);
       else if (stored.length < MAX_STORES) stored.push(ofValue);
     }
-    return () => this.#find({ draft, shapes, likeDefaults, keys });
+    return () => this.#find({ draft, shapes, inputShapes, keys });
   }
 
-  *#find({ draft, shapes, likeDefaults, keys }: AddedPipeline): Steps<ReadableShapes> {
+  /** Adds to the declarations of params without a schema of their own the types within their defaults. */
+  *#withSamples(params: unknown): Steps<Readonly<Record<string, unknown>>> {
+    const sampled: [string, unknown][] = [];
+    for (const [name, param] of Object.entries(isObject(params) ? params : {})) {
+      yield;
+      sampled.push([name, withSample(param, (value) => this.#sample(value))]);
+    }
+    return Object.fromEntries(sampled);
+  }
+
+  #sample(value: Json | undefined): ValueShape {
+    return this.#samplesLeft-- > 0 ? sampleOf(value, new ShapeBudget(MAX_SAMPLED)) : ANY_SHAPE;
+  }
+
+  *#find({ draft, shapes, inputShapes, keys }: AddedPipeline): Steps<ReadableShapes> {
     const values = new Map<string, ValueShape>();
     const itemsOf = new Map<string, ValueShape>();
     for (const { id, fansOut } of draft.tasks) {
@@ -75,9 +95,12 @@ export class AssumedShapes {
       values.set(`${id}.output`, shapes.ofOutput(id));
       if (fansOut) itemsOf.set(id, shapes.ofItem({ id }));
     }
-    for (const name of draft.paramNames) values.set(`params.${name}`, shapes.ofParam(name));
-    for (const [key, shape] of likeDefaults) values.set(`pipeline.inputs.${key}`, shape);
-    for (const key of keys) values.set(`session.${key}`, this.#ofKey(key));
+    const add = (path: string, name: string, find: () => ValueShape): void => {
+      if (PLAIN_NAME.test(name)) values.set(`${path}.${name}`, find());
+    };
+    for (const name of draft.paramNames) add('params', name, () => shapes.ofParam(name));
+    for (const [key, shape] of inputShapes) add('pipeline.inputs', key, () => shape);
+    for (const key of keys) add('session', key, () => this.#ofKey(key));
     return { values, itemsOf };
   }
 
@@ -91,19 +114,13 @@ export class AssumedShapes {
   }
 }
 
-/** Adds to the declarations of params without a schema of their own the types within their defaults. */
-function withSamples(params: unknown): Readonly<Record<string, unknown>> {
-  const declared = Object.entries(isObject(params) ? params : {});
-  return Object.fromEntries(declared.map(([name, param]) => [name, withSample(param)]));
-}
-
 const DESCRIBING = ['properties', 'items', 'prefixItems', 'enum', 'anyOf', 'oneOf', 'allOf'];
 
-function withSample(param: unknown): unknown {
+function withSample(param: unknown, sample: (value: Json | undefined) => ValueShape): unknown {
   if (!isObject(param) || DESCRIBING.some((keyword) => Object.hasOwn(param, keyword))) return param;
-  const sample = sampleOf(param['default'] as Json | undefined);
-  if (!isObject(sample)) return param;
-  const { properties, items } = sample;
+  const shape = sample(param['default'] as Json | undefined);
+  if (!isObject(shape)) return param;
+  const { properties, items } = shape;
   return {
     ...param,
     ...(properties !== undefined && { properties }),
@@ -111,8 +128,10 @@ function withSample(param: unknown): unknown {
   };
 }
 
-/** Parts of one default that are looked at. */
+/** Defaults of a definition that are looked into, parts of each, and fields of each map in it. */
+const MAX_SAMPLES = 100;
 const MAX_SAMPLED = 1000;
+const MAX_FIELDS = 500;
 
 /** Elements of a list that are looked at: the others are probably like these. */
 const MAX_ELEMENTS = 20;
@@ -126,7 +145,7 @@ const TYPES: Readonly<Record<string, ValueShape>> = {
 };
 
 /** The shape of values that are like one: of other texts and numbers, but with the same fields. */
-function sampleOf(value: Json | undefined, budget = new ShapeBudget(MAX_SAMPLED), depth = 0): ValueShape {
+function sampleOf(value: Json | undefined, budget: ShapeBudget, depth = 0): ValueShape {
   if (value === undefined || value === null || depth > MAX_DEPTH || !budget.take()) return ANY_SHAPE;
   if (Array.isArray(value)) {
     const elements = value.slice(0, MAX_ELEMENTS).map((element) => sampleOf(element, budget, depth + 1));
@@ -134,6 +153,13 @@ function sampleOf(value: Json | undefined, budget = new ShapeBudget(MAX_SAMPLED)
     return { type: 'array', ...(items !== false && { items }) };
   }
   if (!isObject(value)) return TYPES[typeof value] ?? ANY_SHAPE;
-  const properties = Object.entries(value).map(([name, field]) => [name, sampleOf(field, budget, depth + 1)]);
-  return { type: 'object', properties: Object.fromEntries(properties), additionalProperties: false };
+  const names = Object.keys(value);
+  const sampled = names.slice(0, MAX_FIELDS);
+  const properties = sampled.map((name) => [name, sampleOf(value[name], budget, depth + 1)]);
+  const isWhole = sampled.length === names.length;
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(isWhole && { additionalProperties: false }),
+  };
 }

@@ -15,8 +15,9 @@ import {
   typesOf,
   type ValueShape,
 } from '../../definition/shapes/shape.js';
+import { PLAIN_NAME } from '../../definition/template/expressions/expression.js';
 import type { CheckContext, ReadDefinition } from '../check-context.js';
-import { AssumedShapes } from './assumed-shapes.js';
+import { AssumedShapes, type ReadableShapes } from './assumed-shapes.js';
 
 /** The paths that templates of a pipeline can read, and the types of their values. */
 export interface ReadablePaths extends Shape<typeof ReadablePathsSchema> {}
@@ -48,9 +49,6 @@ const MAX_DESCRIPTION_LENGTH = 200;
 
 const PATHS_PER_STEP = 20;
 
-/** Names that templates can read after a dot. */
-const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u;
-
 /** Lists the paths that templates can read, while a definition is checked: also those of one that has errors. */
 export class PathCollector {
   readonly #read: { readonly part: string | undefined; readonly read: ReadDefinition }[] = [];
@@ -66,7 +64,9 @@ export class PathCollector {
     const shapes = new AssumedShapes(budget);
     const found: ReadablePaths[] = [];
     const waiting: Waiting[] = [];
-    for (const { part, find } of this.#read.map(({ part, read }) => ({ part, find: shapes.add(read) }))) {
+    const added: { readonly part: string | undefined; readonly find: () => Steps<ReadableShapes> }[] = [];
+    for (const { part, read } of this.#read) added.push({ part, find: yield* shapes.add(read) });
+    for (const { part, find } of added) {
       const paths: PathMap = {};
       const { values, itemsOf } = yield* find();
       for (const [path, shape] of values) waiting.push({ paths, path, shape });
@@ -119,7 +119,7 @@ function formatType(shape: ValueShape, budget: ShapeBudget): string {
   return formatShape(shape, isList ? 1 : 0);
 }
 
-/** Of a value that may be null as well, the description is often that of the other alternative. */
+/** Finds the description of a value; that of one of its alternatives where the value may be null, too. */
 function findDescription(shape: ValueShape = ANY_SHAPE): string | undefined {
   if (typeof shape === 'boolean') return undefined;
   const described = [shape, ...listAlternatives(shape).flat()].find(

@@ -72,13 +72,24 @@ describe('the models that a command waits for', () => {
     display.onEvent(waitsOf(1));
     display.onEvent(waitsOf(2));
     display.onEvent(stamp({ kind: 'log', task_id: 'ask', item: 1, message: 'page 3' }));
-    expect(stderr.text).to.equal(`waiting for ${MODEL}\n`);
+    expect(stderr.text).to.equal('');
     clock.advance(1200);
+    expect(stderr.text).to.equal(`waiting for ${MODEL}\n`);
     expect(waits.describe()).to.equal(`waiting for ${MODEL} since 2 s (2 requests)`);
     display.onEvent(stamp({ kind: 'text', task_id: 'ask', item: 1, request: 1, text: 'hi' }));
     expect(waits.describe()).to.equal(`waiting for ${MODEL} since 2 s`);
     display.onEvent(stamp({ kind: 'item', task_id: 'ask', item: 2, phase: 'fail', attempt: 1, error: 'x' }));
     expect(waits.describe()).to.equal(undefined);
+    display.close();
+  });
+
+  it('are not announced when they ended before somebody watched the run', () => {
+    const stderr = new Recorder();
+    const display = open(stderr);
+    display.onEvent(stamp({ kind: 'log', task_id: 'ask', message: `waits for ${MODEL}`, waits_for: MODEL }));
+    display.onEvent(stamp({ kind: 'text', task_id: 'ask', request: 1, text: 'hi' }));
+    clock.advance(10_000);
+    expect(stderr.text).to.equal('');
     display.close();
   });
 

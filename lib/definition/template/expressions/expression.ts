@@ -47,7 +47,8 @@ export interface TemplateProblem {
   readonly start: number;
 }
 
-const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u;
+/** Names that templates can read after a dot, without brackets. */
+export const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u;
 const MAX_PATH_LENGTH = 200;
 const MAX_KEY_LENGTH = 40;
 

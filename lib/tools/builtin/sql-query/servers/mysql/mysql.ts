@@ -13,6 +13,8 @@ import { MysqlCursor } from './mysql-cursor.js';
 import { toMysqlParameter } from './mysql-values.js';
 import { watchPackets } from './packet-sizes.js';
 
+type ServerOptions = ConnectionOptions & Pick<ServerAddress, 'port'>;
+
 type CreateConnection = typeof import('mysql2')['createConnection'];
 
 /** MySQL and MariaDB, by the package `mysql2`. */
@@ -34,7 +36,7 @@ async function connect(address: ServerAddress, readOnly: boolean, context: ToolC
 function createOptions(
   { host, port, user, password, database, tls }: ServerAddress,
   authorities: readonly string[],
-): ConnectionOptions {
+): ServerOptions {
   return {
     host,
     port,
@@ -59,17 +61,12 @@ function createOptions(
 class MysqlSession extends ServerSession {
   readonly #connection: Connection;
   readonly #createConnection: CreateConnection;
-  readonly #options: ConnectionOptions;
+  readonly #options: ServerOptions;
   readonly #readOnly: boolean;
   #cursor: MysqlCursor | undefined;
   #rowLimit = 0;
 
-  constructor(
-    createConnection: CreateConnection,
-    options: ConnectionOptions,
-    socket: Socket,
-    readOnly: boolean,
-  ) {
+  constructor(createConnection: CreateConnection, options: ServerOptions, socket: Socket, readOnly: boolean) {
     super(socket);
     this.#createConnection = createConnection;
     this.#options = options;
@@ -122,7 +119,7 @@ class MysqlSession extends ServerSession {
 
   #kill(host: string, threadId: number): Promise<void> {
     return new Promise((resolve) => {
-      const socket = connectSocket({ host, port: this.#options.port ?? 0 });
+      const socket = connectSocket({ host, port: this.#options.port });
       socket.setTimeout(SQL_LIMITS.cancelMs, () => socket.destroy());
       socket.on('error', () => resolve());
       socket.on('close', () => resolve());
