@@ -52,21 +52,27 @@ export class PipelinesClient {
   }
 
   /**
-   * Runs it, and waits for the result as `run` of the client does. Retried only with an idempotency key.
+   * Runs a pipeline, and waits for the result as `run` of the client does. Retried only with an idempotency key.
    *
-   * Rejects with a FailedRunError (`task_failed`) that has every failure.
+   * Rejects with a FailedRunError (`task_failed`) that has every failure, and with a TypeError when the id is that of a plan,
+   * which has run then.
    *
-   * @param params of a pipeline; the others have their defaults. A plan has none.
+   * @param params the others have their defaults
    */
-  async run(
-    id: string,
-    params?: RunRequest['params'],
-    options: NamedRunOptions = {},
-  ): Promise<RunResult | PlanResult> {
-    return this.#start(`${namedPath(id)}/run`, params, options);
+  async run(id: string, params?: RunRequest['params'], options: NamedRunOptions = {}): Promise<RunResult> {
+    const result: RunResult | PlanResult = await this.#start(`${namedPath(id)}/run`, params, options);
+    if ('outputs' in result) return result;
+    throw new TypeError(`"${id}" is a plan: pipelines.runPlan returns its result`);
   }
 
-  /** Starts a run, as `submit` of the client does. @param params as of {@link run} */
+  /** Runs a plan, and waits for its result, like {@link run}. */
+  async runPlan(id: string, options: NamedRunOptions = {}): Promise<PlanResult> {
+    const result: RunResult | PlanResult = await this.#start(`${namedPath(id)}/run`, undefined, options);
+    if (!('outputs' in result)) return result;
+    throw new TypeError(`"${id}" is a pipeline: pipelines.run returns its result`);
+  }
+
+  /** Starts a run of a pipeline or a plan, as `submit` of the client does. @param params of a pipeline, as of {@link run} */
   async submit(
     id: string,
     params?: RunRequest['params'],

@@ -192,6 +192,8 @@ export interface FetchedResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** Unpacked. */
   readonly bytes: Buffer;
+  /** Host and port of the proxy that has answered, for itself or for the server; absent for https and without a proxy. */
+  readonly proxy?: string | undefined;
 }
 
 /** A tool in the catalog: one declaration defines its metadata, validation and types (D48). */

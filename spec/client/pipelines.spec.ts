@@ -9,6 +9,9 @@ const GREET =
 const NIGHTLY =
   'pipeline:\n  id: nightly\n  goal: tidy\n  schedule: "0 6 * * *"\n  tasks: [{id: a, tool: mock}]\n';
 
+const TRIP =
+  'plan:\n  id: trip\n  sub_pipelines: [{id: s, pipeline: {id: s, goal: g, tasks: [{id: a, tool: mock}]}}]\n';
+
 describe('client.pipelines (D69)', () => {
   const folder = new TemporaryFolder();
   let server: TestServer;
@@ -17,6 +20,7 @@ describe('client.pipelines (D69)', () => {
   before(async () => {
     folder.write('pipelines/greet.yaml', GREET);
     folder.write('pipelines/nightly.yaml', NIGHTLY);
+    folder.write('pipelines/trip.yaml', TRIP);
     folder.write('pipelines/tenants/acme/greet.yaml', GREET);
     server = await startTestServer({
       env: { SERVICE_PIPELINES: folder.at('pipelines'), SERVICE_PIPELINES_WRITABLE: 'true' },
@@ -35,10 +39,10 @@ describe('client.pipelines (D69)', () => {
       enabled: true,
       ids: ['acme/greet', 'default/greet'],
     });
-    expect((await client.pipelines.list({ limit: 2, cursor: cursor ?? '' })).pipelines).to.have.length(1);
+    expect((await client.pipelines.list({ limit: 2, cursor: cursor ?? '' })).pipelines).to.have.length(2);
     const all: string[] = [];
     for await (const { id } of client.pipelines.all({ tenant_id: 'default', limit: 1 })) all.push(id);
-    expect(all).to.deep.equal(['greet', 'nightly']);
+    expect(all).to.deep.equal(['greet', 'nightly', 'trip']);
   });
 
   it('runs one with its params, and waits for the result or does not', async () => {
@@ -51,6 +55,19 @@ describe('client.pipelines (D69)', () => {
     const record = await client.settled(first.run_id);
     expect(record).to.deep.include({ status: 'succeeded', tenant_id: 'acme', labels: { team: 'ops' } });
     expect(await catchRejection(client.pipelines.run('greet'))).to.have.property('code', 'invalid_params');
+  });
+
+  it('runs a plan, and says so of an id of the other kind', async () => {
+    const result = await client.pipelines.runPlan('trip');
+    expect(result).to.include({ plan_id: 'trip', total_tasks_executed: 1 });
+    expect(await catchRejection(client.pipelines.run('trip'))).to.have.property(
+      'message',
+      '"trip" is a plan: pipelines.runPlan returns its result',
+    );
+    expect(await catchRejection(client.pipelines.runPlan('nightly'))).to.have.property(
+      'message',
+      '"nightly" is a pipeline: pipelines.run returns its result',
+    );
   });
 
   it('shows one with its graph, and its file', async () => {

@@ -59,6 +59,11 @@ interface Remedy {
   readonly canQuote?: boolean;
 }
 
+/** YAML 1.1 has merge keys; in 1.2, tools would be given a field of that name (D7). */
+const MERGE_KEY = 'YAML 1.2 has no merge keys: "<<" would be a field of that name';
+const MERGE_HINT =
+  'write the fields here, or use an alias as the whole value; put quotes around "<<" if it is a name';
+
 const NO_REMEDY: Remedy = {};
 const QUOTE_IT: Remedy = { hint: 'put quotes around it', canQuote: true };
 
@@ -107,6 +112,8 @@ class Scanner implements Scan {
         const message = `duplicate key "${key}"`;
         this.#report('duplicate_key', message, { hint: 'keep one of them' }, [...path, key], pair.key);
       }
+      if (key === '<<' && pair.key.type === 'PLAIN' && !isScalar(pair.value))
+        this.#report('invalid_value', MERGE_KEY, { hint: MERGE_HINT }, [...path, key], pair.key);
       seen.add(key);
       this.#within(path, key, pair.value);
     }

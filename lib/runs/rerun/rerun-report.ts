@@ -93,7 +93,10 @@ function* describeTasks(
     yield;
     const located = { ...location, task_id: taskId };
     const foreseen = forecast.foresee(task);
-    const inherited = foreseen === 'runs' ? reuse.inherit(task) : undefined;
+    const dependency = task.upstream.find((id) => running.has(id));
+    // Nobody knows what a task will read of one that runs.
+    const isKnown = foreseen === 'runs' && dependency === undefined;
+    const inherited = isKnown ? reuse.inherit(task) : undefined;
     if (inherited !== undefined) {
       forecast.onReused(taskId, inherited);
       reused.push(located);
@@ -107,7 +110,6 @@ function* describeTasks(
       skips.push({ ...located, reason: foreseen.reason });
       continue;
     }
-    const dependency = task.upstream.find((id) => running.has(id));
     const reason =
       reuse.findChange(task) ??
       describeFollowed(reuse.findFollowed(task)) ??

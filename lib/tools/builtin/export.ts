@@ -54,6 +54,7 @@ const inputs = {
   filename: {
     type: 'string',
     default: null,
+    format: 'file-name',
     description:
       'the name of the file; default artifact. An object such as s3://bucket/report.xlsx is written to its store, and is no file of the run',
   },

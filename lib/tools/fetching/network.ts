@@ -197,7 +197,8 @@ class Exchange {
           this.#arrivedBytes = (this.#arrivedBytes ?? 0) + count;
         },
       });
-      return { url: url.href, status: statusCode, headers: received, bytes };
+      const proxy = routes.proxyOf(url);
+      return { url: url.href, status: statusCode, headers: received, bytes, ...(proxy && { proxy }) };
     } finally {
       discard(body);
     }

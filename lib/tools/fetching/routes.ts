@@ -26,6 +26,11 @@ export class Routes {
     return new Routes(this.guard, this.#outbound, client);
   }
 
+  /** Finds the host and port of the proxy that answers for a URL; undefined for https, whose answers are those of the server. */
+  proxyOf(url: URL): string | undefined {
+    return url.protocol === 'http:' ? this.#outbound?.proxyFor(url)?.url.host : undefined;
+  }
+
   /** Finds the connections for a URL. Rejects with a ToolError when no proxy may be asked for it. */
   async to(url: URL): Promise<Dispatcher> {
     if (this.#outbound?.proxyFor(url) === undefined) return await (this.#direct ??= this.#connectDirectly());

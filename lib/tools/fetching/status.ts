@@ -25,14 +25,15 @@ export function assertStatus(
   expected: readonly (string | number)[],
   clock: Clock,
 ): void {
-  const { status, url } = response;
+  const { status, url, proxy } = response;
   if (isExpected(status, expected)) return;
   const what = describeRequest({ url: new URL(url), method });
   const excerpt = excerptOf(response);
   const reason = `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+  const by = proxy === undefined ? '' : ` by the proxy ${proxy} (NO_PROXY names hosts that need none)`;
   throw createStatusError(
     response,
-    `${what} answered ${reason}${excerpt === '' ? '' : `: ${excerpt}`}`,
+    `${what} answered ${reason}${by}${excerpt === '' ? '' : `: ${excerpt}`}`,
     clock,
   );
 }

@@ -1,7 +1,8 @@
 import { ToolError } from '../../common/errors.js';
-import { describeKind } from '../../common/json/json.js';
+import { describeKind, type Json } from '../../common/json/json.js';
 import { MAX_FILE_NAME_BYTES } from '../../common/limits.js';
 import { ellipsize } from '../../common/text.js';
+import type { FormatProblem } from '../tool.js';
 
 /** Windows has these devices in every folder, whatever the ending. */
 const DEVICE = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\.|$)/i;
@@ -31,6 +32,18 @@ function findProblem(name: string): string | undefined {
   const length = Buffer.byteLength(name);
   if (length > MAX_FILE_NAME_BYTES) return `it has ${length} bytes, and ${MAX_FILE_NAME_BYTES} are allowed`;
   return undefined;
+}
+
+/** Finds why a file of a run cannot have a name as it is written. Objects of a store and names from templates are not looked at. */
+export function* findFileNameProblems(value: Json): Generator<FormatProblem> {
+  if (typeof value !== 'string' || value === '' || value.includes('{{') || value.includes('://')) return;
+  const problem = findProblem(value);
+  if (problem !== undefined)
+    yield {
+      path: [],
+      message: `cannot name a file: ${problem}`,
+      hint: 'write a name such as "report.csv"; write_file takes a path with folders',
+    };
 }
 
 function refuse(name: string, problem: string): ToolError {

@@ -39,6 +39,7 @@ export const INPUT_FORMATS = [
   'model',
   'fields',
   'period-end',
+  'file-name',
 ] as const;
 
 const INPUT_REGISTRIES = ['functions', 'schemas', 'sources'] as const;

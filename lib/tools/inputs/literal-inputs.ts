@@ -9,6 +9,7 @@ import { findFieldProblems } from '../builtin/models/extraction/field-problems.j
 import { findTypeProblems } from '../document-formats/csv-cells.js';
 import type { Bindings } from '../expressions/check-names.js';
 import { localEvaluator } from '../expressions/evaluate.js';
+import { findFileNameProblems } from '../files/file-name.js';
 import { findRangeProblems } from '../builtin/select/page-ranges.js';
 import type { FormatProblem, Tool } from '../tool.js';
 import { applyDeclarations, INPUT_NOUNS } from './validate.js';
@@ -76,6 +77,7 @@ const FORMATS = {
   model: findModelNameProblems,
   fields: findFieldProblems,
   'period-end': findPeriodProblems,
+  'file-name': findFileNameProblems,
   'column-types': function* (value: Json): Generator<FormatProblem> {
     for (const { message, ...problem } of findTypeProblems(value)) {
       if (!(isObject(value) && isTemplate(value[String(problem.path[0])])))

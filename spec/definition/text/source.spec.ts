@@ -42,6 +42,7 @@ describe('readSource (D7)', () => {
     ['a number with more digits than it keeps', 'a: 12345678901234567890', 'invalid_value'],
     ['a number that JSON does not have', 'a: .inf', 'invalid_value'],
     ['a key that stands twice', 'a: 1\na: 2', 'duplicate_key'],
+    ['a merge key of YAML 1.1', 'a: &a {x: 1}\nb: {<<: *a, y: 2}', 'invalid_value'],
     ['a key that stands twice in JSON', '{"a": 1, "b": {"c": 1, "c": 2}}', 'duplicate_key'],
     ['a bomb of aliases', nestedAliases(), 'too_large'],
     ['5 MB of brackets', '['.repeat(5e6), 'too_deep'],

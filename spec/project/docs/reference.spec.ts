@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { anchorsOf } from './markdown.js';
+import { startTestServer } from '../../support/http/test-server.js';
 import { filesBelow, read } from '../files.js';
 
 /** A citation and the anchor it needs. */
@@ -27,6 +28,16 @@ describe('The reference', () => {
     const anchors = anchorsOf('docs/reference.md');
     const wanted = [...range(1, 13).map((n) => `rule-${n}`), ...range(1, 72).map((n) => `d${n}`)];
     expect(wanted.filter((anchor) => !anchors.has(anchor))).to.deep.equal([]);
+  });
+
+  it('lists every metric', async () => {
+    const server = await startTestServer();
+    const { body } = await server.request<string>('GET', '/metrics');
+    await server.close(0);
+    const page = read('docs/reference/metrics.md');
+    const names = [...body.matchAll(/^# TYPE (wavetrain_\w+)/gm)].map(([, name]) => name ?? '');
+    expect(names).to.have.length.above(20);
+    expect(names.filter((name) => !page.includes(`\`${name}`))).to.deep.equal([]);
   });
 
   it('has a heading for every citation, and CONTRIBUTING has one for every law', () => {

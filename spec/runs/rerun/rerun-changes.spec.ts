@@ -281,8 +281,13 @@ describe('RunRegistry.rerun of the items of a fan-out (D60)', () => {
     const first = await reruns.run(tasks, { inputs: list('a', 'b', 'c') });
     expect(first.status).to.equal('succeeded');
     reruns.broken.clear();
-    const { calls, outputs } = await reruns.rerun(first.run_id, 'failed');
+    const { calls, outputs, report } = await reruns.rerun(first.run_id, 'failed');
     expect(calls).to.deep.equal(['each[1]', 'end']);
+    expect(report?.reused).to.deep.equal([]);
+    expect(report?.runs.map(({ task_id, reason }) => `${task_id} ${reason}`)).to.deep.equal([
+      'each has items that have not succeeded',
+      'end depends on "each"',
+    ]);
     expect(outputs).to.deep.equal({ each: ['a', 'b', 'c'], end: ['a', 'b', 'c'] });
   });
 });

@@ -8,9 +8,11 @@ import { ByteMeter } from '../../../lib/common/requests/meter.js';
 import { createNodeAgent } from '../../../lib/common/requests/node-agent.js';
 import { createModelFetch } from '../../../lib/models/providers/model-fetch.js';
 import { networkAccess, type NetworkOptions } from '../../../lib/tools/fetching/network.js';
+import { assertStatus } from '../../../lib/tools/fetching/status.js';
 import { TenantRoutes } from '../../../lib/tools/fetching/tenant-routes.js';
 import type { FetchOptions } from '../../../lib/tools/tool.js';
 import { catchRejection } from '../../support/rejection.js';
+import { ManualClock } from '../../support/manual-clock.js';
 import { TemporaryFolder } from '../../support/temporary-folder.js';
 import { fetchCaller, LoopbackServer } from './loopback-server.js';
 import { type Pair, TestAuthority } from './test-authority.js';
@@ -52,6 +54,15 @@ describe('Requests by a proxy (HTTP_PROXY, HTTPS_PROXY, D51)', () => {
     const host = `shop.example:${server.port}`;
     expect(await get(`http://${host}/a?b=c`)).to.equal(`${host} /a?b=c`);
     expect(proxy.asked).to.deep.equal([`GET http://${host}/a?b=c`]);
+  });
+
+  it('name the proxy that has answered, for itself or for the server, in the error of a status', async () => {
+    server.handler = (_, response) => response.writeHead(403).end('keep out');
+    const network = networkAccess({ resolve: unknownName, outbound: outbound() });
+    const answer = await network.fetch(`http://shop.example:${server.port}/a`, {}, fetchCaller());
+    expect(() => assertStatus(answer, 'GET', ['2xx'], new ManualClock())).to.throw(
+      `GET http://shop.example:${server.port}/a answered 403 Forbidden by the proxy ${proxy.host} (NO_PROXY names hosts that need none): keep out`,
+    );
   });
 
   it('send the user and the password of the proxy to it', async () => {

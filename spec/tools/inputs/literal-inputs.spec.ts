@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../../lib/common/json/json.js';
 import { mock } from '../../../lib/tools/builtin/testing/mock.js';
 import { store } from '../../../lib/tools/builtin/values/store.js';
 import { transform } from '../../../lib/tools/builtin/values/transform.js';
+import { exportFile } from '../../../lib/tools/builtin/export.js';
 import { ingestDocument } from '../../../lib/tools/builtin/ingest-document.js';
 import { select as selectPages } from '../../../lib/tools/builtin/select/select.js';
 import { findLiteralInputProblems } from '../../../lib/tools/inputs/literal-inputs.js';
@@ -44,6 +45,16 @@ function problemCodes(tool: Tool, inputs: JsonObject): string[] {
 }
 
 describe('findLiteralInputProblems (D8, D48)', () => {
+  it('reports a name that no file of a run can have, unless it is that of an object or has a template', () => {
+    const find = (filename: string): string[] =>
+      [...findLiteralInputProblems(exportFile, { data: 1, filename })].map(({ message }) => message);
+    expect(find('reports/a.csv')).to.deep.equal([
+      'input "filename" cannot name a file: it must be the name of a file, without folders (tool "export")',
+    ]);
+    for (const name of ['a.csv', '', 's3://bucket/reports/a.csv', 'of/{{params.day}}.csv'])
+      expect(find(name), name).to.deep.equal([]);
+  });
+
   it('reports an unknown input with the nearest name', () => {
     expect([...findLiteralInputProblems(store, { key: 'k', value: 1, apend: true })]).to.deep.equal([
       {

@@ -61,7 +61,7 @@ describe('parseTool (D48)', () => {
     ],
     [
       { name: 'x', inputs: { a: { format: 'email' } }, run },
-      'its input "a" has an unknown "format"; there are jsonata, bindings, sql, page-ranges, column-types, model, fields, period-end',
+      'its input "a" has an unknown "format"; there are jsonata, bindings, sql, page-ranges, column-types, model, fields, period-end, file-name',
     ],
     [
       { name: 'x', inputs: { a: { items: 5 } }, run },
