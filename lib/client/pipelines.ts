@@ -1,3 +1,4 @@
+import { WavetrainError } from '../common/errors.js';
 import type { PlanResult, RunResult } from '../execution/results.js';
 import type { AcceptedRun } from '../runs/record.js';
 import { formatQuery, getRequest, namedPath, postRequest, runRequest } from './http-request.js';
@@ -54,7 +55,7 @@ export class PipelinesClient {
   /**
    * Runs a pipeline, and waits for the result as `run` of the client does. Retried only with an idempotency key.
    *
-   * Rejects with a FailedRunError (`task_failed`) that has every failure, and with a TypeError when the id is that of a plan,
+   * Rejects with a FailedRunError (`task_failed`) that has every failure, and with `invalid_request` when the id is that of a plan,
    * which has run then.
    *
    * @param params the others have their defaults
@@ -62,14 +63,14 @@ export class PipelinesClient {
   async run(id: string, params?: RunRequest['params'], options: NamedRunOptions = {}): Promise<RunResult> {
     const result: RunResult | PlanResult = await this.#start(`${namedPath(id)}/run`, params, options);
     if ('outputs' in result) return result;
-    throw new TypeError(`"${id}" is a plan: pipelines.runPlan returns its result`);
+    throw new WavetrainError('invalid_request', `"${id}" is a plan: pipelines.runPlan returns its result`);
   }
 
   /** Runs a plan, and waits for its result, like {@link run}. */
   async runPlan(id: string, options: NamedRunOptions = {}): Promise<PlanResult> {
     const result: RunResult | PlanResult = await this.#start(`${namedPath(id)}/run`, undefined, options);
     if (!('outputs' in result)) return result;
-    throw new TypeError(`"${id}" is a pipeline: pipelines.run returns its result`);
+    throw new WavetrainError('invalid_request', `"${id}" is a pipeline: pipelines.run returns its result`);
   }
 
   /** Starts a run of a pipeline or a plan, as `submit` of the client does. @param params of a pipeline, as of {@link run} */

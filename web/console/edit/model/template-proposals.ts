@@ -2,7 +2,7 @@ import type { CursorPlace } from './cursor-path.js';
 import { type Outline, type OutlinePart, partsIn, scopeOf } from './outline.js';
 import type { Proposal, Proposals } from './proposal.js';
 import { PATH_SIGNS, PathScope, pathsOf, startOfPath } from './readable-paths.js';
-import { type InnerPath, isHandlerList, isTaskList, PLAIN_NAME, type Vocabulary } from './vocabulary.js';
+import { type InnerPath, isHandlerList, isTaskList, UNQUOTED_NAME, type Vocabulary } from './vocabulary.js';
 
 /** A task by its list and its place there. */
 export interface TaskPlace {
@@ -32,7 +32,7 @@ export function templatePaths(outline: Outline, own: TaskPlace): Proposal[] {
   }
   const add = (prefix: string, names: readonly string[], detail: string): void => {
     for (const name of names) {
-      if (PLAIN_NAME.test(name)) paths.push({ label: `${prefix}${name}`, detail, kind: 'name' });
+      if (UNQUOTED_NAME.test(name)) paths.push({ label: `${prefix}${name}`, detail, kind: 'name' });
     }
   };
   add('params.', params, 'param');

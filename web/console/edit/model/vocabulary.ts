@@ -113,4 +113,4 @@ const MOST_CHOICES = 6;
 const TYPE_NAMES: Readonly<Record<string, string>> = { array: 'list', object: 'map', string: 'text' };
 
 /** Names of params, inputs and keys that templates can read without brackets. */
-export const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u;
+export const UNQUOTED_NAME = /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u;
