@@ -182,7 +182,7 @@ const openCatalog: OpenCatalog = async (specifiers, cwd, isFresh = false) => {
   return builtinCatalog().with(loaded.flat());
 };
 
-/** The limits, and the waits, that all registries of a command share. */
+/** The limits that all registries of a command share. */
 interface SharedByRegistries extends Pick<CliContext, 'modelLimiters'> {
   /** Created with the first registry, from its environment. */
   pools: TaskPools | undefined;

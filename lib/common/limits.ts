@@ -102,8 +102,8 @@ export const MODEL_LIMITS = {
   /** Time for one answer, and for which nothing of it may arrive: local models read a long prompt in silence. */
   totalMs: 15 * 60_000,
   idleMs: 120_000,
-  /** Time without an answer after which people are shown that somebody waits for it. */
-  silentWaitMs: 800,
+  /** Time without an answer after which the events of a run, and the shell, show the wait. */
+  waitNoticeMs: 800,
   /** How often a request is repeated after an error that may pass. */
   retries: 4,
   /** Delay before the first repetition; it doubles with each. */

@@ -74,6 +74,8 @@ export function compareNamed<T>(
 }
 
 /** Returns undefined when nothing was added, removed or changed. */
-export function unlessSame(changes: Omit<ReloadChange, 'kind'>): Omit<ReloadChange, 'kind'> | undefined {
+export function changesOrUndefined(
+  changes: Omit<ReloadChange, 'kind'>,
+): Omit<ReloadChange, 'kind'> | undefined {
   return Object.values(changes).every(({ length }) => length === 0) ? undefined : changes;
 }

@@ -28,7 +28,7 @@ export interface ModelCaller {
   readonly pauseTimeout: () => () => void;
   /** Called before each request is sent, also before one that is repeated. */
   readonly onRequest?: () => void;
-  /** Called when a model is asked; the returned function when its first text arrives, or the request ends. It may be called twice. */
+  /** Called when a model is asked; the returned function, at least once, when its first text arrives or the request ends. */
   readonly onWait?: ((model: string) => () => void) | undefined;
   /** Called with the tokens of every answer; of one that was cut with those that the provider has reported. */
   readonly onUsage: (model: string, usage: TokenCounts) => void;
@@ -89,11 +89,11 @@ export class Models implements ModelAccess {
     const provider = await this.#loadProvider(chosen.provider);
     const limiter = this.#limiterOf(chosen.provider);
     const name = `${chosen.provider}/${chosen.model}`;
-    const answered = caller.onWait?.(name);
+    const stopWaiting = caller.onWait?.(name);
     const onFirstText =
-      answered &&
+      stopWaiting &&
       ((text: string): void => {
-        answered();
+        stopWaiting();
         onText?.(text);
       });
     const ask = (): Promise<ModelAnswer> =>
@@ -101,7 +101,7 @@ export class Models implements ModelAccess {
     try {
       return await this.#askUntilAnswered(ask, name, caller);
     } finally {
-      answered?.();
+      stopWaiting?.();
     }
   }
 

@@ -57,7 +57,7 @@ export interface CheckContext {
   readonly heldPool: string | undefined;
   /** Bounds the checks of params in this definition and all that are checked with it (D4). */
   readonly paramBudget: CheckBudget;
-  /** Is called with the definition, and with those within a plan, when it has been read. Default: nobody needs to know. */
+  /** Is called with the definition, and with those within a plan, when it has been read. Default: nothing is called. */
   readonly onRead?: ((read: ReadDefinition, subPipeline?: string) => void) | undefined;
 }
 

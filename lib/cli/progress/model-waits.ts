@@ -30,7 +30,7 @@ export class ModelWaits {
    * @param of the model, such as `openai/gpt-4o-mini`, or the server that asks it
    */
   begin(of: string, clock: Clock): () => void {
-    const timer = clock.setTimeout(() => this.#announce(of), MODEL_LIMITS.silentWaitMs);
+    const timer = clock.setTimeout(() => this.#announce(of), MODEL_LIMITS.waitNoticeMs);
     const wait = { of, clock, since: clock.monotonicNow() };
     this.#waits.add(wait);
     return () => {
@@ -47,7 +47,7 @@ export class ModelWaits {
     const call = formatTask(event);
     this.#end(call);
     if (model === undefined) return;
-    const wait = { of: model, clock, since: clock.monotonicNow() - MODEL_LIMITS.silentWaitMs };
+    const wait = { of: model, clock, since: clock.monotonicNow() - MODEL_LIMITS.waitNoticeMs };
     this.#ofCalls.set(call, wait);
     this.#waits.add(wait);
     // The events of a run that is watched later come at once: most of its waits have ended.
@@ -77,7 +77,7 @@ export class ModelWaits {
     const [oldest] = this.#waits;
     if (oldest === undefined) return undefined;
     const ms = oldest.clock.monotonicNow() - oldest.since;
-    if (ms < MODEL_LIMITS.silentWaitMs) return undefined;
+    if (ms < MODEL_LIMITS.waitNoticeMs) return undefined;
     // Tenths of seconds would only make the line restless.
     const seconds = formatDuration(Math.max(1000, 1000 * Math.floor(ms / 1000))).replace('.0 s', ' s');
     const others = this.#waits.size === 1 ? '' : ` (${this.#waits.size} requests)`;

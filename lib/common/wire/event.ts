@@ -130,7 +130,7 @@ export const LiveEventSchema = Type.Union(
       message: Type.String(),
       waits_for: Type.Optional(
         text(
-          'The language model, such as `openai/gpt-4o-mini`, that the call waits for, if that is the message.',
+          'The language model, such as `openai/gpt-4o-mini`, that the call waits for; absent in messages of tools.',
         ),
       ),
     }),

@@ -10,7 +10,7 @@ import type { Upstream } from '../flow/waves.js';
 import { isPipelineCall } from './pipeline-calls.js';
 import { hasUnknownStoreKey, type StoringTask } from './stores.js';
 
-/** When tasks run and store session keys, if they do. */
+/** The waves of tasks, and the session keys that they store. */
 export interface StoreOrder {
   /** The number of the wave of each task. */
   readonly waveOf: ReadonlyMap<string, number>;
@@ -18,7 +18,7 @@ export interface StoreOrder {
   readonly stores: ReadonlyMap<string, readonly StoringTask[]>;
   /** Keys that exist when the run starts. */
   readonly session: KeyLookup;
-  /** Such keys whose shapes are known. */
+  /** Keys that exist when the run starts and whose shapes are known. */
   readonly earlier?: ReadonlyMap<string, EarlierValue> | undefined;
 }
 
@@ -26,8 +26,11 @@ export interface StoreOrder {
  * Compares the waves that read a session key with those that store it (D9). Templates do not order a reader after the
  * task that stores its key: without `await`, the order is left to chance. Reports warnings only.
  */
-export function* checkSessions(draft: PipelineDraft, { waveOf, session, ...order }: StoreOrder): Findings {
-  const stores = new Map(Array.from(order.stores, ([key, group]) => [key, new KeyStores(group)]));
+export function* checkSessions(
+  draft: PipelineDraft,
+  { waveOf, session, stores: byKey }: StoreOrder,
+): Findings {
+  const stores = new Map(Array.from(byKey, ([key, group]) => [key, new KeyStores(group)]));
   const ancestors = new Ancestors(draft.upstream);
   const mayStoreAnyKey = draft.tasks.some((task) => hasUnknownStoreKey(task) || isPipelineCall(task));
   const mayExist = (key: string): boolean => mayStoreAnyKey || draft.reads.has(key) || session.has(key);

@@ -164,13 +164,13 @@ export const exportFile = defineTool({
 });
 
 /** Endings of formats that `export` does not write: a file that is named so would have another one. */
-const FOREIGN =
+const UNSUPPORTED_ENDINGS =
   /\.(?:avro|docx?|html?|jsonl|ndjson|ods|odt|parquet|pdf|pptx?|sqlite|tsv|xls|xml|ya?ml|zip)$/i;
 
 /** @throws ToolError, not retryable, for the ending of another format */
 function formatOf(name: string): Format {
   const found = FORMAT_NAMES.find((each) => hasEnding(name, each));
-  const [foreign] = FOREIGN.exec(name) ?? [];
+  const [foreign] = UNSUPPORTED_ENDINGS.exec(name) ?? [];
   if (found !== undefined || foreign === undefined) return found ?? 'markdown';
   throw ToolError.nonRetryable(
     `export writes no ${foreign} files: end "filename" with .json, .csv, .md, .xlsx or .txt, or write "format"`,

@@ -9,7 +9,7 @@ import { lowerShare } from '../../../common/memory/shared-limit.js';
 import type { UsedSecrets } from '../../../definition/secrets/sources.js';
 import type { ApiKey } from '../../../http/auth/authenticate.js';
 import type { StreamLog } from '../../../http/logging/log.js';
-import { compareNamed, type ReloadTarget, unlessSame } from '../../../http/reload.js';
+import { compareNamed, type ReloadTarget, changesOrUndefined } from '../../../http/reload.js';
 import type { ModelLimiters } from '../../../models/models.js';
 import type { FileConnections } from '../../../tools/connections/connections-file.js';
 import { toolFiles } from '../../../tools/loading/load-tools.js';
@@ -77,7 +77,7 @@ export class ReloadedParts {
             log.warn({}, message);
           }
           this.#networksOf = modules.networksOfTenants(keys);
-          return unlessSame(target.useKeys(keys));
+          return changesOrUndefined(target.useKeys(keys));
         },
       };
     };
@@ -94,7 +94,7 @@ export class ReloadedParts {
           const changes = compareNamed(values, read.values);
           values = read.values;
           secrets.use(read.source);
-          return unlessSame(changes);
+          return changesOrUndefined(changes);
         },
       };
     });
@@ -114,7 +114,7 @@ export class ReloadedParts {
           const changes = compareNamed(connectionsOf(before), connectionsOf(read), isDeepStrictEqual);
           before = read;
           source.use(read);
-          return unlessSame(changes);
+          return changesOrUndefined(changes);
         },
       };
     };

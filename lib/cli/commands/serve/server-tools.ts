@@ -2,7 +2,7 @@ import { readConfig } from '../../../common/config/config.js';
 import type { Environment } from '../../../common/config/environment.js';
 import type { ServerConfig } from '../../../common/config/server-config.js';
 import type { Log } from '../../../http/logging/log.js';
-import { compareNamed, unlessSame } from '../../../http/reload.js';
+import { compareNamed, changesOrUndefined } from '../../../http/reload.js';
 import type { Catalog } from '../../../tools/catalog.js';
 import type { EvaluateExpression } from '../../../tools/expressions/evaluate.js';
 import type { McpServers } from '../../../tools/mcp/servers.js';
@@ -61,7 +61,7 @@ export class ServerTools {
         else read.mcp.retireEarlier();
         const changes = compareNamed(signaturesOf(before?.catalog), signaturesOf(read.catalog));
         const areBuiltin = this.#ownFiles(env).length === 0 && read.mcp === undefined;
-        if (areBuiltin && unlessSame(changes) === undefined) return undefined;
+        if (areBuiltin && changesOrUndefined(changes) === undefined) return undefined;
         useCatalog(read.catalog);
         return changes;
       },

@@ -29,7 +29,7 @@ export class ModelEvents {
   /** Call when a model is asked; the returned function when it has begun to answer, or the request has ended. */
   waitFor(model: string): () => void {
     const { clock } = this.#services.dependencies;
-    const timer = clock.setTimeout(() => this.#reportWait(model), MODEL_LIMITS.silentWaitMs);
+    const timer = clock.setTimeout(() => this.#reportWait(model), MODEL_LIMITS.waitNoticeMs);
     return () => clock.clearTimeout(timer);
   }
 
