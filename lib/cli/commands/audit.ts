@@ -8,7 +8,6 @@ import type { AuditEntry } from '../../audit/audit-entry.js';
 import type { WavetrainClient } from '../../client/client.js';
 import type { AuditListQuery } from '../../client/requests.js';
 import { delay } from '../../common/clock.js';
-import { errorCode, errorMessage, WavetrainError } from '../../common/errors.js';
 import { formatStartedBy } from '../../common/wire/started-by.js';
 import type { CliContext } from '../context.js';
 import { EXIT, type ExitStatus } from '../exit-status.js';
@@ -71,20 +70,13 @@ export class AuditCommand extends ServerCommand {
     }
     const query = readQuery(this, context.clock.now());
     const most = this.all ? Number.POSITIVE_INFINITY : limit;
-    try {
-      return await callServer(this, context, (client) =>
-        this.follow
-          ? follow(client, query, most, this.json, context)
-          : list(client, query, most, this.json, context),
-      );
-    } catch (error) {
-      if (errorCode(error) !== 'forbidden') throw error;
-      throw new WavetrainError('forbidden', `${errorMessage(error)}\n  ${SCOPE_HINT}`, { cause: error });
-    }
+    return callServer(this, context, (client) =>
+      this.follow
+        ? follow(client, query, most, this.json, context)
+        : list(client, query, most, this.json, context),
+    );
   }
 }
-
-const SCOPE_HINT = 'the operator of the server gives it to a key under "scopes" in SERVICE_API_KEYS_FILE';
 
 type Flags = Pick<AuditCommand, 'who' | 'action' | 'object' | 'result' | 'tenant' | 'since' | 'until'>;
 

@@ -54,6 +54,7 @@ export function assertNoOwnTools({ tools, mcp }: Partial<Pick<CatalogCommand, 't
 
 const START_HINT = `start one with ${PROGRAM} serve, or name another with --server or WAVETRAIN_SERVER`;
 const KEY_HINT = 'set WAVETRAIN_API_KEY to a key that the server accepts';
+const SCOPE_HINT = 'the operator of the server gives it to a key under "scopes" in SERVICE_API_KEYS_FILE';
 /** Why a server may no longer have a run (D26). */
 const RETENTION_HINT = [
   'a server without SERVICE_STORE loses its runs when it stops; a settled one is removed after SERVICE_RUN_TTL, or when there',
@@ -70,6 +71,8 @@ function withHint(thrown: unknown): unknown {
       return addHint(code, thrown, RETENTION_HINT);
     case 'unauthorized':
       return addHint(code, thrown, KEY_HINT);
+    case 'forbidden':
+      return errorMessage(thrown).includes('lacks the scope') ? addHint(code, thrown, SCOPE_HINT) : thrown;
     default:
       return thrown;
   }

@@ -183,7 +183,9 @@ describe('wavetrain pipelines', () => {
       const env = { WAVETRAIN_API_KEY: 'reader' };
       const { status, stderr } = await run('pipelines pause nightly', fixed, env);
       expect(status).not.to.equal(0);
-      expect(stderr).to.contain('edit');
+      expect(stderr)
+        .to.contain('edit')
+        .and.contain('the operator of the server gives it to a key under "scopes"');
       expect((await run('pipelines list', fixed, env)).status).to.equal(0);
       await fixed.close(0);
     });
