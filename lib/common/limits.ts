@@ -104,6 +104,8 @@ export const MODEL_LIMITS = {
   idleMs: 120_000,
   /** Time without an answer after which the events of a run, and the shell, show the wait. */
   waitNoticeMs: 800,
+  /** Length of the name of a model in events and records, in characters. */
+  nameLength: 200,
   /** How often a request is repeated after an error that may pass. */
   retries: 4,
   /** Delay before the first repetition; it doubles with each. */

@@ -165,13 +165,14 @@ function* checkSubPipeline(
     return { ...empty, diagnostics: [{ code: 'nested_plan', message, path: planPath, hint }] };
   }
   const reads = new Set(subPipeline.reads.map(({ key }) => key));
+  const earlier = yield* context.stored.readBy(subPipeline);
   const check = yield* checkSourceInSteps(source, {
     catalog: context.catalog,
     inputKeys: listAvailableInputs(subPipeline, context),
     suppliedInputs: [],
     inputHint: `give it a default under "inputs", or pass it in the "inputs" of sub-pipeline "${subPipeline.id}"`,
     session: { has: (key) => reads.has(key) || context.session.has(key) },
-    earlier: context.stored.readBy(subPipeline),
+    earlier,
     secrets: context.secrets,
     isChecked: context.isChecked,
     depth: 0,

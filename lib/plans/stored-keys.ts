@@ -1,4 +1,6 @@
 import { HANDLER_LISTS } from '../definition/schema/fields.js';
+import type { Steps } from '../common/scheduling/steps.js';
+import { groupBy } from '../definition/group-by.js';
 import type { EarlierValue, KeyLookup } from '../pipelines/check-context.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import { PipelineShapes } from '../pipelines/shapes/pipeline-shapes.js';
@@ -12,6 +14,15 @@ import type { KeyWriters } from './order.js';
 interface Writer {
   readonly pipeline: Pipeline;
   readonly shapes: PipelineShapes;
+  readonly stores: ReadonlyMap<string, readonly Store[]>;
+}
+
+/** A task or a handler that stores a key. */
+interface Store {
+  readonly id: string;
+  readonly key: string;
+  /** As it is written. */
+  readonly append: unknown;
 }
 
 /** The shapes of the session keys that the sub-pipelines of a plan store for those that run later (D13, Plan, rule 1). */
@@ -30,13 +41,17 @@ export class StoredKeys {
   add({ name }: DraftSubPipeline, pipeline: Pipeline): void {
     // A tool of somebody else, or the pipeline of a task, may store any key.
     const isKnown = !pipeline.contract.mayStoreMore && !callsPipeline(pipeline);
-    if (isKnown) this.#byName.set(name, { pipeline, shapes: new PipelineShapes(shapeSourceOf(pipeline)) });
+    if (!isKnown) return;
+    const shapes = new PipelineShapes(shapeSourceOf(pipeline));
+    const stores = groupBy(listStores(pipeline), ({ key }) => key);
+    this.#byName.set(name, { pipeline, shapes, stores });
   }
 
   /** The keys that a sub-pipeline reads, as far as one task that is certain to run stores each. */
-  readBy(reader: DraftSubPipeline): ReadonlyMap<string, EarlierValue> {
+  *readBy(reader: DraftSubPipeline): Steps<ReadonlyMap<string, EarlierValue>> {
     const found = new Map<string, EarlierValue>();
-    for (const { key } of reader.reads) {
+    for (const key of new Set(reader.reads.map((read) => read.key))) {
+      yield;
       if (this.#session.has(key)) continue;
       const name = this.#writers.other(key, reader)?.name;
       const writer = name === undefined ? undefined : this.#byName.get(name);
@@ -52,9 +67,10 @@ function callsPipeline({ allTasks }: Pipeline): boolean {
   return [...allTasks.values()].some(({ tool }) => tool === runPipeline);
 }
 
-function findStored(key: string, { pipeline, shapes }: Writer): EarlierValue | undefined {
-  const [only, ...others] = listStoring(key, pipeline);
-  if (only === undefined || others.length > 0) return undefined;
+function findStored(key: string, { pipeline, shapes, stores }: Writer): EarlierValue | undefined {
+  const found = stores.get(key) ?? [];
+  const [only] = found;
+  if (only === undefined || found.length > 1) return undefined;
   const { id, append = false } = only;
   const task = pipeline.tasks.get(id);
   if (task === undefined || typeof append !== 'boolean') return undefined;
@@ -64,12 +80,11 @@ function findStored(key: string, { pipeline, shapes }: Writer): EarlierValue | u
   return isCertain ? { shape, storedBy: `task "${id}"` } : undefined;
 }
 
-/** The tasks and handlers that store a key, with their `append` as it is written. */
-function listStoring(key: string, { definition, allTasks }: Pipeline): { id: string; append: unknown }[] {
+function listStores({ definition, allTasks }: Pipeline): Store[] {
   const declared = [definition.tasks, ...HANDLER_LISTS.map((list) => definition[list] ?? [])].flat();
-  return declared.flatMap(({ id, inputs }) => {
-    const written: Readonly<Record<string, unknown>> = inputs ?? {};
-    const stores = allTasks.get(id)?.tool === store && written['key'] === key;
-    return stores ? [{ id, append: written['append'] }] : [];
+  return declared.flatMap(({ id, inputs }): Store[] => {
+    if (allTasks.get(id)?.tool !== store) return [];
+    const { key, append }: Readonly<Record<string, unknown>> = inputs ?? {};
+    return typeof key === 'string' ? [{ id, key, append }] : [];
   });
 }

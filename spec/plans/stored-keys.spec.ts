@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import type { PlanCheckOptions } from '../../lib/plans/check.js';
+import { checkPlanInSteps, type PlanCheckOptions } from '../../lib/plans/check.js';
+import { builtinCatalog } from '../../lib/tools/catalog.js';
 import { checkSubPipelines } from '../support/definitions/check-plan.js';
 
 const SAVE = '{id: save, tool: store, inputs: {key: report, value: {total: 1, rows: [{id: 1}]}}}';
@@ -26,6 +27,27 @@ describe('The paths of templates into keys that another sub-pipeline stores (D13
     const expected = [
       '{{session.report.totl}}: session.report has no "totl": it has total, rows, as task "save" of sub-pipeline "ingest" stores it',
     ];
+    it('are found in steps, each key once, however many a sub-pipeline reads and another one stores', () => {
+      const keys = Array.from({ length: 500 }, (_, at) => `k${at}`);
+      const stores = keys.map((key) => `{id: ${key}, tool: store, inputs: {key: ${key}, value: {a: 1}}}`);
+      const read = '{id: read, tool: mock, inputs: {x: "{{session.k7.b}}"}}';
+      const plan = `plan:
+  id: p
+  sub_pipelines:
+    - {id: w, stores: [${keys.join(', ')}], pipeline: {id: w, goal: g, tasks: [${stores.join(', ')}]}}
+    - {id: r, reads: [${[...keys, ...keys].join(', ')}], pipeline: {id: r, goal: g, tasks: [${read}]}}
+`;
+      const steps = checkPlanInSteps({ text: plan }, { catalog: builtinCatalog() });
+      let count = 0;
+      let step = steps.next();
+      for (; step.done !== true; step = steps.next()) count++;
+      expect(count).to.be.above(keys.length);
+      const found = step.value.problems.filter(({ code }) => code === 'unknown_reference');
+      expect(found.map(({ message }) => message)).to.deep.equal([
+        '{{session.k7.b}}: session.k7 has no "b": it has a, as task "k7" of sub-pipeline "w" stores it',
+      ]);
+    });
+
     const wrong = reader('session.report.totl');
     expect(messages([writer(), wrong])).to.deep.equal(expected);
     expect(messages([wrong, writer()])).to.deep.equal(expected);

@@ -99,11 +99,12 @@ export function knownKeys(shape: ValueShape, budget: ShapeBudget): readonly stri
   const waiting = [shape];
   for (const each of waiting) {
     if (typeof each === 'boolean') continue;
+    if (!budget.take()) break;
     const own = [each['properties'], each['const']].flatMap((object) =>
       isObject(object) ? Object.keys(object) : [],
     );
     const others = [...listAlternatives(each).flat(), ...listConjuncts(each)];
-    if (!budget.take(1 + own.length + others.length)) break;
+    if (!budget.take(own.length + others.length)) break;
     for (const key of own) keys.add(key);
     waiting.push(...others);
   }

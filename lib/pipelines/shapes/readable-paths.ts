@@ -47,8 +47,6 @@ const MAX_PATH_LENGTH = 200;
 
 const MAX_DESCRIPTION_LENGTH = 200;
 
-const PATHS_PER_STEP = 20;
-
 /** Lists the paths that templates can read, while a definition is checked: also those of one that has errors. */
 export class PathCollector {
   readonly #read: { readonly part: string | undefined; readonly read: ReadDefinition }[] = [];
@@ -89,7 +87,8 @@ function* spread(waiting: Waiting[], budget: ShapeBudget): Steps<void> {
     if (count === MAX_PATHS) return;
     if (path.length > MAX_PATH_LENGTH || shape === false) continue;
     paths[path] = describe(shape, budget);
-    if (++count % PATHS_PER_STEP === 0) yield;
+    count++;
+    yield;
     if (waiting.length > MAX_WAITING) continue;
     const element = elementOf(shape, budget);
     if (typeof element === 'object') waiting.push({ paths, path: `${path}[]`, shape: element });

@@ -80,6 +80,31 @@ describe('what a run uses of language models (D50)', () => {
     expect(run.events.filter(({ kind }) => kind === 'log')).to.have.length(1);
   });
 
+  it('shows no secret that is part of the name of a model, in waits and in the record (D61)', async () => {
+    const asked = deferred<void>();
+    const answer = deferred<void>();
+    const models: ModelAccess = {
+      assertConfigured: () => undefined,
+      generate: async ({ model = '' }, { onWait, onUsage }) => {
+        onWait?.(model);
+        asked.resolve();
+        await answer.promise;
+        onUsage(model, { input_tokens: 1, output_tokens: 1 });
+        return { model, text: 'hi', finish: 'stop', usage: { input_tokens: 1, output_tokens: 1 } };
+      },
+    };
+    const clock = new ManualClock();
+    const job = '{id: job, tool: llm_job, inputs: {prompt: hi, model: "mock/{{secrets.KEY}}"}}';
+    const secrets = { find: () => 'sesame-12345' };
+    const run = await startRun(job, { executor: { models, clock, secrets } });
+    await asked.promise;
+    clock.advance(1000);
+    answer.resolve();
+    await run.executor.getResult(run.runId);
+    const texts = JSON.stringify([run.events, run.record().usage]);
+    expect(texts).to.contain('waits for mock/***').and.not.contain('sesame');
+  });
+
   it('includes that of pipelines within a task', async () => {
     const inner = `{id: inner, goal: g, tasks: [{id: ask, tool: llm_job, inputs: {prompt: hello, system: ""}}]}`;
     const run = await start(`{id: outer, tool: run_pipeline, inputs: {pipeline: ${inner}}}`);

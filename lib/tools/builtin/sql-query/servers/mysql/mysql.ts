@@ -44,7 +44,7 @@ function createOptions(
     password,
     ...(database !== '' && { database }),
     ...(tls !== 'disable' && {
-      ssl: { ...certificateChecks(tls, authorities), verifyIdentity: tls === 'verify-full' },
+      ssl: certificateChecks(tls, authorities),
     }),
     rowsAsArray: true,
     supportBigNumbers: true,
