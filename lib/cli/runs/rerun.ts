@@ -227,6 +227,7 @@ type Cause = 'changed' | 'unfinished' | 'not_run';
 
 const CAUSES: Readonly<Record<StateReason, Cause>> = {
   'has items that are named in "from"': 'changed',
+  'has items that are named in "from" or have not succeeded': 'changed',
   'has items that have not succeeded': 'unfinished',
   'has failed': 'unfinished',
   'was aborted': 'unfinished',

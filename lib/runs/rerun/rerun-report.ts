@@ -10,6 +10,7 @@ import type { Shape } from '../../common/wire/shape.js';
 /** Why a task runs that is as it was, and that no other task makes run. The shell prints these apart from changes. */
 export type StateReason =
   | 'has items that are named in "from"'
+  | 'has items that are named in "from" or have not succeeded'
   | 'has items that have not succeeded'
   | 'has failed'
   | 'was aborted'
@@ -135,10 +136,15 @@ function describeFollowed(taskId: string | undefined): string | undefined {
 
 function describeState(
   taskId: string,
-  { outcomes, items, named, failed, aborted }: RerunSource,
+  { outcomes, items, named, calls, failed, aborted }: RerunSource,
 ): StateReason | undefined {
   if (outcomes.has(taskId)) return undefined;
-  if (named.has(taskId)) return 'has items that are named in "from"';
+  if (named.has(taskId)) {
+    const { items: all = 0, succeeded = all } = calls.get(taskId) ?? {};
+    return succeeded > 0 && all - succeeded > 1
+      ? 'has items that are named in "from" or have not succeeded'
+      : 'has items that are named in "from"';
+  }
   if (items.has(taskId)) return 'has items that have not succeeded';
   if (aborted.has(taskId)) return 'was aborted';
   return failed.has(taskId) ? 'has failed' : 'has not run';

@@ -35,6 +35,16 @@ describe('RunRegistry.rerun from items of a fan-out (D60)', () => {
     ]);
   });
 
+  it('says so when items run besides those that are named, because they have not begun', async () => {
+    const reruns = new Reruns();
+    reruns.broken.add('fetch[1]');
+    const { run_id } = await reruns.run(FETCH.replace('tool:', 'fan_out_concurrency: 1, tool:'), LIST);
+    reruns.broken.clear();
+    const { calls, report } = await reruns.rerun(run_id, 'fetch[1]');
+    expect(calls).to.deep.equal(['fetch[1]', 'fetch[2]', 'fetch[3]', 'fetch[4]']);
+    expect(report?.runs[0]?.reason).to.equal('has items that are named in "from" or have not succeeded');
+  });
+
   const follow = (id: string, of: string, more = ''): string =>
     `{id: ${id}, tool: echo, parallel_over: "{{${of}.output}}", inputs: {text: "{{item}}${more}"}}`;
 

@@ -105,6 +105,10 @@ export function RerunPreview({ preview: { report, problem } }: { readonly previe
 
 /** The ends of reasons of the server that name the fields of a request, and what a person has done. */
 const REASONS: readonly (readonly [string, string])[] = [
+  [
+    'has items that are named in "from" or have not succeeded',
+    'for the items that you chose, and those that have not succeeded',
+  ],
   ['has items that are named in "from"', 'for the items that you chose'],
   ['of which items are named in "from"', 'of which you chose items'],
   ['of which a task is named in "from"', 'of which you chose a task'],
