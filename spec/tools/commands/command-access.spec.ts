@@ -173,7 +173,10 @@ describe('Commands of tasks (D88)', () => {
   it('end although a process that has left their group holds their output', async () => {
     const clock = new ManualClock();
     const line = attempt.logged('away');
-    const ended = run(sh(`setsid sh -c 'echo away $$; sleep 600' & sleep 0.01`), {}, { clock });
+    const left = folder.at('left');
+    // The program ends when the other process has left its group, which is ended then.
+    const script = `setsid sh -c 'echo away $$; : > ${left}; sleep 600' & while [ ! -e ${left} ]; do sleep 0.01; done`;
+    const ended = run(sh(script), {}, { clock });
     const pid = Number((await line).split(' ')[1]);
     const settled = ended.then(() => true);
     while (!(await Promise.race([settled, isAlive(pid).then(() => false)])))
