@@ -34,6 +34,12 @@ export interface EarlierValue {
   readonly storedBy: string;
 }
 
+/** The session keys that the tasks of a pipeline store. */
+export interface StoredLookup {
+  /** Returns the value that a key has when the tasks have ended; undefined unless one of them is certain to store it. */
+  valueOf(key: string): EarlierValue | undefined;
+}
+
 /** The check of a definition depends on these besides the definition. */
 export interface CheckContext {
   readonly catalog: Catalog;
@@ -59,6 +65,8 @@ export interface CheckContext {
   readonly paramBudget: CheckBudget;
   /** Is called with the definition, and with those within a plan, when it has been read. Default: nothing is called. */
   readonly onRead?: ((read: ReadDefinition, subPipeline?: string) => void) | undefined;
+  /** Is called with the session keys that the tasks store, when their waves are known. Default: nothing is called. */
+  readonly onStored?: ((stored: StoredLookup) => void) | undefined;
 }
 
 /** Creates the context of a definition that is not part of another one. */

@@ -197,7 +197,7 @@ export function* checkTaskRules(
   context: RuleContext,
 ): Findings {
   const { catalog, inputKeys, inputHint, nameHints, session, earlier, secrets, depth, heldPool } = context;
-  const { paramBudget, suggestions, nested } = context;
+  const { paramBudget, suggestions, nested, onStored } = context;
   const inputs = inputKeys === undefined ? draft.usedInputs : new Set([...draft.inputKeys, ...inputKeys]);
   yield* checkTasks(draft, catalog, suggestions);
   yield* checkPipelineCalls(draft, depth);
@@ -221,6 +221,7 @@ export function* checkTaskRules(
     const unreliable =
       stores.size === 0 ? new Map<string, string>() : yield* findUnreliable(draft, () => undefined);
     const stored = new StoredShapes(draft, shapes, order, unreliable);
+    onStored?.(stored);
     yield* checkOutputPaths(draft, shapes, waves, stored, suggestions);
   } else yield describeCycle(layering, draft);
 }

@@ -17,7 +17,7 @@ import {
   type Source,
 } from '../definition/text/source.js';
 import { checkSourceInSteps } from '../pipelines/check.js';
-import type { CheckContext } from '../pipelines/check-context.js';
+import type { CheckContext, StoredLookup } from '../pipelines/check-context.js';
 import type { Pipeline } from '../pipelines/pipeline.js';
 import type { Catalog } from '../tools/catalog.js';
 import { type DraftSubPipeline, type PlanDraft, uniqueSubPipelines } from './draft.js';
@@ -71,13 +71,11 @@ export function* checkSubPipelines(
   const unquotedIn = groupUnquotedByEntry(source, base, { list: 'sub_pipelines', field: ['pipeline'] });
   const checks = new Map<DraftSubPipeline, SubPipelineCheck>();
   const found = new ProblemList<Problem>();
-  const stored = new StoredKeys(plan.writers, plan.session);
+  const stored = new StoredKeys(subPipelines, plan.writers, plan.session);
   const context = { ...plan, stored };
   const add = (check: SubPipelineCheck): void => {
-    const { subPipeline, pipeline, problems } = check;
-    checks.set(subPipeline, check);
-    for (const problem of problems) found.add(problem);
-    if (pipeline !== undefined && !plan.isChecked) stored.add(subPipeline, pipeline);
+    checks.set(check.subPipeline, check);
+    for (const problem of check.problems) found.add(problem);
   };
   for (const subPipeline of sortByOrder(subPipelines, order)) {
     yield;
@@ -166,6 +164,7 @@ function* checkSubPipeline(
   }
   const reads = new Set(subPipeline.reads.map(({ key }) => key));
   const earlier = yield* context.stored.readBy(subPipeline);
+  let stored: StoredLookup | undefined;
   const check = yield* checkSourceInSteps(source, {
     catalog: context.catalog,
     inputKeys: listAvailableInputs(subPipeline, context),
@@ -179,7 +178,11 @@ function* checkSubPipeline(
     heldPool: undefined,
     paramBudget: context.paramBudget,
     onRead: subPipeline.inline && ((read) => context.onRead?.(read, subPipeline.id)),
+    onStored: (lookup) => {
+      stored = lookup;
+    },
   });
+  if (check.ok && stored !== undefined) yield* context.stored.add(subPipeline, stored);
   // When the pipeline is valid, comparing it with the plan reports the keys that nothing stores.
   const kept = check.problems.filter(({ code }) => !check.ok || code !== 'session_never_stored');
   return { ...empty, pipeline: check.ok ? check.pipeline : undefined, problems: kept.map(locate) };

@@ -1,6 +1,5 @@
-import type { ValueShape } from '../../definition/shapes/shape.js';
 import { pathFromValue } from '../../definition/template/expressions/operand.js';
-import type { EarlierValue, KeyLookup } from '../check-context.js';
+import type { EarlierValue, KeyLookup, StoredLookup } from '../check-context.js';
 import type { DraftTask, LocatedReference, PipelineDraft } from '../draft.js';
 import { isPipelineCall } from '../rules/pipeline-calls.js';
 import type { StoreOrder } from '../rules/sessions.js';
@@ -11,23 +10,23 @@ import type { PipelineShapes, ReadValue } from './pipeline-shapes.js';
 export type StoredValue = ReadValue & EarlierValue;
 
 /**
- * The shapes of session keys that one task of the pipeline, or of another one of the plan, stores before they are read. They hold for each run whose `session` does not bring the
- * key: whoever submits the run may bring any, so that nothing follows from them but warnings (D13).
+ * The shapes of session keys that one task of the pipeline, or of another one of the plan, stores before they are read. They
+ * hold for each run whose `session` does not bring the key: a caller may bring any, so that only warnings follow (D13).
  */
-export class StoredShapes {
+export class StoredShapes implements StoredLookup {
+  readonly #draft: PipelineDraft;
   readonly #shapes: PipelineShapes;
   readonly #stores: ReadonlyMap<string, StoringTask>;
   readonly #order: StoreOrder;
 
   /** @param unreliable tasks of which a run may lack the output although it goes on */
   constructor(draft: PipelineDraft, shapes: PipelineShapes, order: StoreOrder, unreliable: KeyLookup) {
-    const { stores, session } = order;
+    this.#draft = draft;
     this.#shapes = shapes;
     this.#order = order;
-    const mayBeOther = (key: string): boolean => draft.reads.has(key) || session.has(key);
     this.#stores = draft.tasks.some(mayStoreAnyKey)
       ? new Map()
-      : findOnlyStores(draft, stores, unreliable, mayBeOther);
+      : findOnlyStores(draft, order.stores, unreliable);
   }
 
   /** Returns what a template of a task reads; undefined when it may be anything, and for a template with a default. */
@@ -37,25 +36,28 @@ export class StoredShapes {
   ): StoredValue | undefined {
     if (reference.kind !== 'session' || hasFallback || reader.list !== 'tasks') return undefined;
     const { key } = reference;
-    const value = this.#stores.has(key) ? this.#ownValue(key, reader) : this.#earlierValue(key);
+    const { stores, earlier } = this.#order;
+    const value = stores.has(key) ? this.#ownValue(key, reader) : earlier?.get(key);
     const rest = pathFromValue(reference, path).slice(1);
     return value && { ...value, path: rest, label: `session.${key}` };
   }
 
-  #ownValue(key: string, reader: DraftTask): EarlierValue | undefined {
+  valueOf(key: string): EarlierValue | undefined {
     const store = this.#stores.get(key);
-    const wave = this.#order.waveOf.get(reader.id);
+    if (store === undefined) return undefined;
+    const { id, append } = store;
+    // The earlier value of the key may be an element of a list that is appended to (D23).
+    const shape = append ? { type: 'array' } : this.#shapes.ofCall(id);
+    return { shape, storedBy: `task "${id}"` };
+  }
+
+  #ownValue(key: string, reader: DraftTask): EarlierValue | undefined {
+    const { waveOf, session } = this.#order;
+    const store = this.#stores.get(key);
+    const wave = waveOf.get(reader.id);
     if (store === undefined || wave === undefined || store.wave >= wave) return undefined;
-    return { shape: this.#shapeOf(store), storedBy: `task "${store.id}"` };
-  }
-
-  #earlierValue(key: string): EarlierValue | undefined {
-    return this.#order.stores.has(key) ? undefined : this.#order.earlier?.get(key);
-  }
-
-  /** The earlier value of the key may be an element of a list that is appended to (D23). */
-  #shapeOf({ id, append }: StoringTask): ValueShape {
-    return append ? { type: 'array' } : this.#shapes.ofCall(id);
+    const mayBeOther = this.#draft.reads.has(key) || session.has(key);
+    return mayBeOther ? undefined : this.valueOf(key);
   }
 }
 
@@ -69,7 +71,6 @@ function findOnlyStores(
   draft: PipelineDraft,
   stores: StoreOrder['stores'],
   unreliable: KeyLookup,
-  mayBeOther: (key: string) => boolean,
 ): ReadonlyMap<string, StoringTask> {
   const tasks = new Map(draft.tasks.map((task) => [task.id, task]));
   const isCertain = ({ id }: StoringTask): boolean => {
@@ -78,7 +79,6 @@ function findOnlyStores(
   };
   const found = new Map<string, StoringTask>();
   for (const [key, [only, ...others]] of stores)
-    if (only !== undefined && others.length === 0 && !mayBeOther(key) && isCertain(only))
-      found.set(key, only);
+    if (only !== undefined && others.length === 0 && isCertain(only)) found.set(key, only);
   return found;
 }

@@ -1,6 +1,6 @@
 import { ToolError } from '../../../common/errors.js';
 import { describeKind, type Json } from '../../../common/json/json.js';
-import { MAX_LOG_LENGTH, MODEL_LIMITS } from '../../../common/limits.js';
+import { MAX_LOG_LENGTH } from '../../../common/limits.js';
 import { cutText, joinFirst, showValue } from '../../../common/text.js';
 import type { ModelAnswer, ModelRequest, TokenCounts } from '../../../models/model.js';
 import { measureRequest } from '../../../models/request-size.js';
@@ -162,19 +162,10 @@ export class AttemptContext implements ToolContext, CallingAttempt {
   }
 
   async #generate(request: ModelRequest): Promise<ModelAnswer> {
-    const { journal } = this.#services;
     const { tenant_id, clock, pauseTimeout, task_id, item_index: index } = this;
     const place = { task_id, ...(index !== null && { item: index }) };
     const events = new ModelEvents(this.#services, place, () => ++this.#modelRequests);
-    // The name may be that of a template, and have a secret in it.
-    const show = (name: string): string =>
-      cutText(this.#services.prepared.secrets.mask(name), MODEL_LIMITS.nameLength);
-    const onUsage = (name: string, usage: TokenCounts): void => {
-      const model = show(name);
-      events.flush();
-      journal.addUsage(model, usage);
-      journal.write({ kind: 'usage', ...place, usage: { model, requests: 1, ...usage } });
-    };
+    const onUsage = (model: string, usage: TokenCounts): void => events.addUsage(model, usage);
     const onText = (part: string): void => {
       request.onText?.(part);
       events.add(part);
@@ -185,7 +176,7 @@ export class AttemptContext implements ToolContext, CallingAttempt {
     this.#modelController ??= new AbortController();
     const { signal } = this.#modelController;
     const onRequest = (): void => events.begin();
-    const onWait = (model: string): (() => void) => events.waitFor(show(model));
+    const onWait = (model: string): (() => void) => events.waitFor(model);
     const caller = { tenant_id, clock, signal, pauseTimeout, onUsage, onRequest, onWait };
     try {
       return await this.#models.generate({ ...request, onText }, caller);

@@ -1,4 +1,6 @@
 import { MODEL_LIMITS } from '../../../common/limits.js';
+import { cutText } from '../../../common/text.js';
+import type { TokenCounts } from '../../../models/model.js';
 import type { InvocationServices } from '../../run-context.js';
 
 /** So much text makes an event of its own, or so much time: a model may send a thousand parts a second. */
@@ -8,8 +10,8 @@ const EVENT_MS = 100;
 type Place = { readonly task_id: string; readonly item?: number };
 
 /**
- * Writes the requests of an attempt to language models into the live events (D29): which model they wait for, and the text
- * of answers as it arrives, several parts at once.
+ * Writes the requests of an attempt to language models into the live events (D29): which model they wait for, the text of
+ * answers as it arrives, several parts at once, and their tokens.
  */
 export class ModelEvents {
   readonly #services: InvocationServices;
@@ -36,7 +38,22 @@ export class ModelEvents {
   #reportWait(model: string): void {
     const { journal } = this.#services;
     if (!journal.isObserved) return;
-    journal.write({ kind: 'log', ...this.#place, message: `waits for ${model}`, waits_for: model });
+    const shown = this.#show(model);
+    journal.write({ kind: 'log', ...this.#place, message: `waits for ${shown}`, waits_for: shown });
+  }
+
+  /** Writes, and adds up for the record, the tokens of an answer. */
+  addUsage(name: string, usage: TokenCounts): void {
+    const { journal } = this.#services;
+    const model = this.#show(name);
+    this.flush();
+    journal.addUsage(model, usage);
+    journal.write({ kind: 'usage', ...this.#place, usage: { model, requests: 1, ...usage } });
+  }
+
+  /** The name of a model may be that of a template, and have a secret in it. */
+  #show(model: string): string {
+    return cutText(this.#services.prepared.secrets.mask(model), MODEL_LIMITS.nameLength);
   }
 
   /** Call before a request is sent, also when it is repeated: its text begins anew. */

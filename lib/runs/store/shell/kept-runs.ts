@@ -64,7 +64,7 @@ export class KeptRuns {
   /**
    * Reads which runs there are; brings those over first that an earlier version has kept, each in a folder.
    *
-   * @param path such as `/work/project/.wavetrain`; it need not exist
+   * @param path such as `/home/ada/project/.wavetrain`; it need not exist
    * @throws WavetrainError `bad_usage` without the package `libsql`
    */
   static open(path: string, processes: ProcessTable, now: number): KeptRuns {

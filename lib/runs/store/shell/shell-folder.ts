@@ -28,7 +28,7 @@ const STORE_FILE = /^runs(?:-([2-9]|[1-9]\d+))?\.db$/;
 export class ShellFolder {
   readonly path: string;
 
-  /** @param path such as `/work/project/.wavetrain`; it need not exist */
+  /** @param path such as `/home/ada/project/.wavetrain`; it need not exist */
   constructor(path: string) {
     this.path = path;
   }
