@@ -11,7 +11,7 @@ import { openReadOnly } from '../../../../lib/runs/store/sqlite/thread/connectio
 import { packRuns } from '../../../../lib/runs/store/sqlite/thread/packing.js';
 import { cancelFact, storedRun } from '../suites/store-suite.js';
 
-const COMMAND = { pid: 7, cwd: '/work', output_folder: '/work/outputs' };
+const COMMAND = { pid: 7, cwd: '/home/ada', output_folder: '/home/ada/outputs' };
 const SETTLED_AT = 9;
 
 interface ShellOptions {
